@@ -23,6 +23,8 @@ RUNTIME = {
     # The public API in two halves.
     "registry": {"api", "include", "model", "plan", "threads"},
     "api": {"crypto", "exec", "include", "model", "plan", "plan/rewrite", "registry", "threads"},
+    # The training library, above everything that runs a model.
+    "training": {"api", "exec", "include", "model", "plan", "plan/rewrite"},
     "python": {"include", "model", "plan", "codegen", "crypto"},
 }
 # room -> rooms whose headers it may include, and single headers

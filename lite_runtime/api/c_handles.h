@@ -1,8 +1,9 @@
-// What the handles of the C API point at.
+// What the handles of the C API point at, and what the functions of models share.
 #ifndef MSLITE_API_C_HANDLES_H
 #define MSLITE_API_C_HANDLES_H
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <new>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "include/api/context.h"
 #include "include/api/model.h"
+#include "include/c_api/model_c.h"
 
 namespace mslite {
 struct CContext {
@@ -30,17 +32,47 @@ struct CTensor {
   std::string name;
 };
 
+// Tensors that are shown as handles: one for each place, which stays where others come into the places.
+class CTensors {
+ public:
+  CTensors() = default;
+  explicit CTensors(const std::vector<mindspore::MSTensor> &tensors) { Show(tensors); }
+  void Show(const std::vector<mindspore::MSTensor> &tensors);
+  MSTensorHandleArray array() { return {handles_.size(), handles_.data()}; }
+  // Null where there is none of that name.
+  MSTensorHandle Find(const char *name);
+
+ private:
+  std::deque<CTensor> holders_;
+  std::vector<void *> handles_;
+};
+
 struct CModel {
   // Requests that still wait show their results in the handles: they end before those go.
   ~CModel() { model = mindspore::Model(); }
 
   mindspore::Model model;
   std::shared_ptr<mindspore::Context> context;  // keeps the context that Build took over
-  std::deque<CTensor> inputs;
-  std::deque<CTensor> outputs;
-  std::vector<void *> input_handles;
-  std::vector<void *> output_handles;
+  bool is_for_training = false;
+  CTensors inputs;
+  CTensors outputs;
+  CTensors weights;  // as they were asked for last
 };
+
+inline CModel *ToModel(MSModelHandle handle) { return static_cast<CModel *>(handle); }
+inline MSStatus CodeOf(const mindspore::Status &status) { return static_cast<MSStatus>(status.StatusCode()); }
+// Callers in C get the number alone: the reason is logged.
+MSStatus Reported(const mindspore::Status &status);
+mindspore::Status NullArgument(const char *what);
+
+// Builds a model of a file by `build`; on success the context is the model's.
+MSStatus BuildModel(
+    const char *caller, MSModelHandle handle, MSModelType type, MSContextHandle context,
+    const std::function<mindspore::Status(CModel *, const std::shared_ptr<mindspore::Context> &)> &build);
+
+// False where one of the handles is null.
+bool Unwrap(const MSTensorHandleArray &array, std::vector<mindspore::MSTensor> *tensors);
+mindspore::MSKernelCallBack Wrap(MSKernelCallBackC function);
 }  // namespace mslite
 
 #endif

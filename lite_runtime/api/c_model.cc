@@ -9,26 +9,16 @@
 #include "include/mslite/run_control.h"
 
 namespace {
-using mslite::CContext;
 using mslite::CModel;
+using mslite::CodeOf;
 using mslite::CTensor;
+using mslite::NullArgument;
+using mslite::Reported;
+using mslite::ToModel;
+using mslite::Unwrap;
+using mslite::Wrap;
 
-CModel *To(const MSModelHandle handle) { return static_cast<CModel *>(handle); }
 mslite::AsyncRun *ToRun(MSAsyncRunHandle handle) { return static_cast<mslite::AsyncRun *>(handle); }
-MSStatus Code(const mindspore::Status &status) { return static_cast<MSStatus>(status.StatusCode()); }
-
-// Callers in C get the number alone: the reason is logged.
-MSStatus Reported(const mindspore::Status &status) { return Code(mslite::Logged(status)); }
-mindspore::Status NullArgument(const char *what) {
-  return {mindspore::kLiteNullptr, std::string(what) + ": an argument is NULL that must not be"};
-}
-
-void Fill(const std::vector<mindspore::MSTensor> &tensors, std::deque<CTensor> *holders, std::vector<void *> *handles) {
-  holders->clear();
-  handles->clear();
-  for (const mindspore::MSTensor &tensor : tensors) holders->emplace_back(tensor);
-  for (CTensor &holder : *holders) handles->push_back(&holder);
-}
 
 // A model in a file, or where that is null in memory.
 struct Source {
@@ -40,29 +30,14 @@ struct Source {
 // `key`: empty where the model is not encrypted.
 MSStatus BuildFrom(MSModelHandle handle, const Source &source, MSModelType type, const MSContextHandle context,
                    const mindspore::Key &key, const char *dec_mode, const char *crypto_lib_path) {
-  if (handle == nullptr || context == nullptr) return Reported(NullArgument("MSModelBuild"));
-  if (type != kMSModelTypeMindIR) {
-    return Reported({mindspore::kLiteParamInvalid, "MSModelBuild: the type must be kMSModelTypeMindIR, not " +
-                                                       std::to_string(static_cast<uint32_t>(type))});
-  }
-  CModel *model = To(handle);
-  // The context of the first build may be the one that is given again, and is gone.
-  if (model->context != nullptr) return Reported({mindspore::kLiteModelRebuild, "the model is built already"});
-  return Code(mslite::Guard([&]() -> mindspore::Status {
-    auto *holder = static_cast<CContext *>(context);
-    const std::string mode = dec_mode == nullptr ? mindspore::kDecModeAesGcm : dec_mode;
-    const std::string library = crypto_lib_path == nullptr ? "" : crypto_lib_path;
-    const mindspore::Status status =
-        source.path == nullptr
-            ? model->model.Build(source.data, source.size, mindspore::kMindIR, holder->context, key, mode, library)
-            : model->model.Build(std::string(source.path), mindspore::kMindIR, holder->context, key, mode, library);
-    if (status.IsError()) return status;
-    model->context = holder->context;
-    delete holder;
-    Fill(model->model.GetInputs(), &model->inputs, &model->input_handles);
-    Fill(model->model.GetOutputs(), &model->outputs, &model->output_handles);
-    return status;
-  }));
+  return mslite::BuildModel(
+      "MSModelBuild", handle, type, context, [&](CModel *model, const std::shared_ptr<mindspore::Context> &where) {
+        const std::string mode = dec_mode == nullptr ? mindspore::kDecModeAesGcm : dec_mode;
+        const std::string library = crypto_lib_path == nullptr ? "" : crypto_lib_path;
+        return source.path == nullptr
+                   ? model->model.Build(source.data, source.size, mindspore::kMindIR, where, key, mode, library)
+                   : model->model.Build(std::string(source.path), mindspore::kMindIR, where, key, mode, library);
+      });
 }
 
 MSStatus BuildWithKey(MSModelHandle handle, const Source &source, MSModelType type, const MSContextHandle context,
@@ -73,42 +48,13 @@ MSStatus BuildWithKey(MSModelHandle handle, const Source &source, MSModelType ty
   return BuildFrom(handle, source, type, context, key, dec_mode, crypto_lib_path);
 }
 
-bool Unwrap(const MSTensorHandleArray &array, std::vector<mindspore::MSTensor> *tensors) {
-  if (array.handle_num != 0 && array.handle_list == nullptr) return false;
-  for (size_t i = 0; i < array.handle_num; ++i) {
-    if (array.handle_list[i] == nullptr) return false;
-    tensors->push_back(static_cast<CTensor *>(array.handle_list[i])->tensor);
-  }
-  return true;
-}
-
-mindspore::MSKernelCallBack Wrap(MSKernelCallBackC function) {
-  if (function == nullptr) return nullptr;
-  return [function](const std::vector<mindspore::MSTensor> &inputs, const std::vector<mindspore::MSTensor> &outputs,
-                    const mindspore::MSCallBackParam &info) {
-    std::deque<CTensor> in, out;
-    std::vector<void *> in_handles, out_handles;
-    Fill(inputs, &in, &in_handles);
-    Fill(outputs, &out, &out_handles);
-    std::string name = info.node_name;
-    std::string type = info.node_type;
-    return function({in_handles.size(), in_handles.data()}, {out_handles.size(), out_handles.data()},
-                    {name.data(), type.data()});
-  };
-}
-
-MSTensorHandle Find(std::deque<CTensor> *tensors, const char *name) {
-  const auto place =
-      std::find_if(tensors->begin(), tensors->end(), [name](const CTensor &tensor) { return tensor.name == name; });
-  return place == tensors->end() ? nullptr : &*place;
-}
 // Puts results into the caller's tensors, or shows those of the model.
 void ShowResults(CModel *model, const std::vector<mindspore::MSTensor> &results, MSTensorHandleArray *outputs) {
   const bool has_outputs = outputs->handle_num != 0 && outputs->handle_list != nullptr;
   for (size_t i = 0; has_outputs && i < std::min(outputs->handle_num, results.size()); ++i) {
     static_cast<CTensor *>(outputs->handle_list[i])->tensor = results[i];
   }
-  if (!has_outputs) *outputs = {model->output_handles.size(), model->output_handles.data()};
+  if (!has_outputs) *outputs = model->outputs.array();
 }
 
 // What a caller asks of an asynchronous run; `done` may be null.
@@ -128,9 +74,9 @@ MSStatus Start(const char *caller, const Order &order, mslite::AsyncRun *run) {
     if (!Unwrap(order.inputs, &in)) return NullArgument(caller);
     const bool has_outputs = order.outputs->handle_num != 0 && order.outputs->handle_list != nullptr;
     if (has_outputs && !Unwrap(*order.outputs, results.get())) return NullArgument(caller);
-    *run = mslite::StartPredict(To(order.model)->model, in, results.get(),
+    *run = mslite::StartPredict(ToModel(order.model)->model, in, results.get(),
                                 [order, results](const mindspore::Status &status) {
-                                  if (status.IsOk()) ShowResults(To(order.model), *results, order.outputs);
+                                  if (status.IsOk()) ShowResults(ToModel(order.model), *results, order.outputs);
                                   const MSStatus code = Reported(status);
                                   if (order.done != nullptr) order.done(code, order.user_data);
                                 });
@@ -142,7 +88,7 @@ MSStatus Start(const char *caller, const Order &order, mslite::AsyncRun *run) {
 MSModelHandle MSModelCreate() { return new (std::nothrow) CModel; }
 void MSModelDestroy(MSModelHandle *model) {
   if (model == nullptr) return;
-  delete To(*model);
+  delete ToModel(*model);
   *model = nullptr;
 }
 MSStatus MSModelSetWorkspace(MSModelHandle, void *, size_t) { return kMSStatusLiteNotSupport; }
@@ -186,16 +132,7 @@ MSStatus MSModelResize(MSModelHandle model, const MSTensorHandleArray inputs, MS
       }
       dims.emplace_back(shape_infos[i].shape, shape_infos[i].shape + shape_infos[i].shape_num);
     }
-    return To(model)->model.Resize(tensors, dims);
-  }));
-}
-
-MSStatus MSModelUpdateWeights(MSModelHandle model, const MSTensorHandleArray new_weights) {
-  if (model == nullptr) return Reported(NullArgument("MSModelUpdateWeights"));
-  return Code(mslite::Guard([&]() -> mindspore::Status {
-    std::vector<mindspore::MSTensor> weights;
-    if (!Unwrap(new_weights, &weights)) return mslite::Logged(NullArgument("MSModelUpdateWeights"));
-    return To(model)->model.UpdateWeights(weights);
+    return ToModel(model)->model.Resize(tensors, dims);
   }));
 }
 
@@ -207,9 +144,9 @@ MSStatus MSModelPredict(MSModelHandle model, const MSTensorHandleArray inputs, M
     if (!Unwrap(inputs, &in)) return NullArgument("MSModelPredict");
     const bool has_outputs = outputs->handle_num != 0 && outputs->handle_list != nullptr;
     if (has_outputs && !Unwrap(*outputs, &out)) return NullArgument("MSModelPredict");
-    const mindspore::Status status = To(model)->model.Predict(in, &out, Wrap(before), Wrap(after));
+    const mindspore::Status status = ToModel(model)->model.Predict(in, &out, Wrap(before), Wrap(after));
     if (status.IsError()) return status;
-    ShowResults(To(model), out, outputs);
+    ShowResults(ToModel(model), out, outputs);
     return status;
   }));
 }
@@ -233,7 +170,7 @@ MSStatus MSModelStartPredict(MSModelHandle model, const MSTensorHandleArray inpu
 }
 bool MSAsyncRunCancel(MSAsyncRunHandle run) { return run != nullptr && ToRun(run)->Cancel(); }
 MSStatus MSAsyncRunWait(MSAsyncRunHandle run) {
-  return run == nullptr ? Reported(NullArgument("MSAsyncRunWait")) : Code(ToRun(run)->Wait());
+  return run == nullptr ? Reported(NullArgument("MSAsyncRunWait")) : CodeOf(ToRun(run)->Wait());
 }
 bool MSAsyncRunIsDone(const MSAsyncRunHandle run) { return run == nullptr || ToRun(run)->IsDone(); }
 void MSAsyncRunDestroy(MSAsyncRunHandle *run) {
@@ -241,26 +178,19 @@ void MSAsyncRunDestroy(MSAsyncRunHandle *run) {
   delete ToRun(*run);
   *run = nullptr;
 }
-bool MSModelCancelPredict(MSModelHandle model) { return model != nullptr && mslite::CancelPredict(To(model)->model); }
+bool MSModelCancelPredict(MSModelHandle model) {
+  return model != nullptr && mslite::CancelPredict(ToModel(model)->model);
+}
 
-MSStatus MSModelRunStep(MSModelHandle model, const MSKernelCallBackC before, const MSKernelCallBackC after) {
-  return model == nullptr ? kMSStatusLiteNullptr : Reported(To(model)->model.RunStep(Wrap(before), Wrap(after)));
-}
-MSStatus MSModelSetTrainMode(const MSModelHandle model, bool train) {
-  return model == nullptr ? kMSStatusLiteNullptr : Code(To(model)->model.SetTrainMode(train));
-}
-MSStatus MSModelExportWeight(const MSModelHandle, const char *) { return kMSStatusLiteNotSupport; }
 MSTensorHandleArray MSModelGetInputs(const MSModelHandle model) {
-  if (model == nullptr) return {0, nullptr};
-  return {To(model)->input_handles.size(), To(model)->input_handles.data()};
+  return model == nullptr ? MSTensorHandleArray{0, nullptr} : ToModel(model)->inputs.array();
 }
 MSTensorHandleArray MSModelGetOutputs(const MSModelHandle model) {
-  if (model == nullptr) return {0, nullptr};
-  return {To(model)->output_handles.size(), To(model)->output_handles.data()};
+  return model == nullptr ? MSTensorHandleArray{0, nullptr} : ToModel(model)->outputs.array();
 }
 MSTensorHandle MSModelGetInputByTensorName(const MSModelHandle model, const char *tensor_name) {
-  return model == nullptr || tensor_name == nullptr ? nullptr : Find(&To(model)->inputs, tensor_name);
+  return model == nullptr || tensor_name == nullptr ? nullptr : ToModel(model)->inputs.Find(tensor_name);
 }
 MSTensorHandle MSModelGetOutputByTensorName(const MSModelHandle model, const char *tensor_name) {
-  return model == nullptr || tensor_name == nullptr ? nullptr : Find(&To(model)->outputs, tensor_name);
+  return model == nullptr || tensor_name == nullptr ? nullptr : ToModel(model)->outputs.Find(tensor_name);
 }

@@ -6,13 +6,13 @@
 
 extern "C" {
 // What libmindspore-lite-train has; linked to the program, it is found without looking.
-__attribute__((weak)) mslite::Status mslite_create_trainer(const mslite::TrainerSettings &settings,
-                                                           std::unique_ptr<mslite::Trainer> *trainer);
+__attribute__((weak)) void mslite_create_trainer(const mslite::TrainerSettings &settings,
+                                                 std::unique_ptr<mslite::Trainer> *trainer, mslite::Status *status);
 }
 
 namespace mslite {
 namespace {
-constexpr char kLibrary[] = "libmindspore-lite-train.so";
+constexpr char kLibrary[] = MSLITE_TRAINING_LIBRARY;
 
 // The folder of this library, with a '/' at its end.
 std::string OwnFolder() {
@@ -38,11 +38,15 @@ CreateTrainerFunction FindLibrary(std::string *reason) {
 
 Status CreateTrainer(const TrainerSettings &settings, std::unique_ptr<Trainer> *trainer) {
   std::string reason;
-  static const CreateTrainerFunction create = FindLibrary(&reason);
-  if (create != nullptr) return create(settings, trainer);
-  return Fail(mindspore::kLiteNotSupport,
-              "training needs " + std::string(kLibrary) +
-                  ": link it to the program, or put it beside libmindspore-lite.so" +
-                  (reason.empty() ? "" : " (" + reason + ")"));
+  // Looked for each time, which costs little beside a build: the program may have loaded it since.
+  const CreateTrainerFunction create = FindLibrary(&reason);
+  if (create != nullptr) {
+    Status status;
+    create(settings, trainer, &status);
+    return status;
+  }
+  return Fail(mindspore::kLiteNotSupport, "training needs " + std::string(kLibrary) +
+                                              ": link it to the program, or put it beside libmindspore-lite.so" +
+                                              (reason.empty() ? "" : " (" + reason + ")"));
 }
 }  // namespace mslite

@@ -70,11 +70,13 @@ class Trainer {
   virtual Status Export(const ExportSettings &settings, const std::string &path) const = 0;
 };
 
-using CreateTrainerFunction = Status (*)(const TrainerSettings &settings, std::unique_ptr<Trainer> *trainer);
+// What libmindspore-lite-train has under the name mslite_create_trainer; it sets `status`.
+using CreateTrainerFunction = void (*)(const TrainerSettings &settings, std::unique_ptr<Trainer> *trainer,
+                                       Status *status);
 
 // Finds libmindspore-lite-train, linked to the program or beside this library, and makes a trainer.
-// Errors: kLiteNotSupport without that library; those of the trainer: kLiteGraphFileError for a file that is no training
-// model, kLiteNotFindOp naming every node that cannot run.
+// Errors: kLiteNotSupport without that library; those of the trainer: kLiteGraphFileError for a file that is no
+// training model, kLiteNotFindOp naming every node that cannot run.
 Status CreateTrainer(const TrainerSettings &settings, std::unique_ptr<Trainer> *trainer);
 }  // namespace mslite
 

@@ -38,7 +38,8 @@ bool Model::GetTrainMode() const {
 Tensors Model::GetGradients() const { return Ask(impl_.get(), "GetGradients", &mslite::Trainer::Gradients); }
 
 Status Model::ApplyGradients(const Tensors &gradients) {
-  return Call(impl_.get(), "ApplyGradients", [&](mslite::Trainer *trainer) { return trainer->ApplyGradients(gradients); });
+  return Call(impl_.get(), "ApplyGradients",
+              [&](mslite::Trainer *trainer) { return trainer->ApplyGradients(gradients); });
 }
 
 Tensors Model::GetFeatureMaps() const { return Ask(impl_.get(), "GetFeatureMaps", &mslite::Trainer::FeatureMaps); }

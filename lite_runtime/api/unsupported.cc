@@ -1,12 +1,10 @@
-// What MindSpore Lite's API has and this library does not: training, pre-processing, graphics memory.
+// What MindSpore Lite's API has and this library does not: training of two graphs, weights for its generated code,
+// pre-processing, graphics memory.
 #include "include/api/model.h"
 #include "include/api/serialization.h"
 
 namespace mindspore {
 namespace {
-Status NoTraining(const char *what) {
-  return Status(kLiteNotSupport, std::string(what) + ": training is not supported by this library");
-}
 Status NotBuilt(const char *what) {
   return Status(kLiteNotSupport, std::string(what) + " is not supported by this library");
 }
@@ -14,7 +12,7 @@ Status NotBuilt(const char *what) {
 
 Status Model::BuildTransferLearning(GraphCell, GraphCell, const std::shared_ptr<Context> &,
                                     const std::shared_ptr<TrainCfg> &) {
-  return NoTraining("BuildTransferLearning");
+  return NotBuilt("BuildTransferLearning");
 }
 Status Model::PredictWithPreprocess(const std::vector<std::vector<MSTensor>> &, std::vector<MSTensor> *,
                                     const MSKernelCallBack &, const MSKernelCallBack &) {
@@ -31,7 +29,9 @@ Status Model::BindGLTexture2DMemory(const std::map<std::string, unsigned int> &,
 
 Status Serialization::ExportWeightsCollaborateWithMicro(const Model &, ModelType, const std::string &, bool, bool,
                                                         const std::vector<std::string> &) {
-  return NoTraining("ExportWeightsCollaborateWithMicro");
+  return Status(kLiteNotSupport,
+                "ExportWeightsCollaborateWithMicro is not supported by this library: export the model, and let "
+                "mslite-codegen write it as C");
 }
 Status Serialization::SetParameters(const std::map<std::string, Buffer> &, Model *) {
   return Status(kMEFailed, "SetParameters is not supported by this library");

@@ -59,8 +59,8 @@ class MSLITE_INTERNAL_API Session {
                        std::unique_ptr<Session> *session);
 
   // Plans for these input shapes as far as that is possible without data, and sets the shapes of the outputs.
-  // A shape with a negative dimension is not planned. Variables that are the session's alone get their first values again.
-  // On failure the old plans, shapes and variables stay.
+  // A shape with a negative dimension is not planned. Variables that are the session's alone get their first values
+  // again. On failure the old plans, shapes and variables stay.
   Status Resize(const std::vector<TensorShape> &inputs);
 
   // Runs. With shapes that were seen before, nothing is allocated (an observer may allocate).

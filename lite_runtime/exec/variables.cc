@@ -13,7 +13,8 @@ bool ChangesInPlace(const Graph &graph, const Program &program, const Program::V
   if (producer < 0 || producer == Program::kConstant) return false;
   const ProgramStep &step = program.steps[static_cast<size_t>(producer)];
   const Node &node = graph.nodes[static_cast<size_t>(step.node)];
-  if (FindOptimizer(node.op) == nullptr || (node.op == MSLITE_OP_SGD && write.local == step.outputs.back())) return false;
+  if (FindOptimizer(node.op) == nullptr || (node.op == MSLITE_OP_SGD && write.local == step.outputs.back()))
+    return false;
   return std::all_of(program.reads.begin(), program.reads.end(), [&](const Program::VariableUse &read) {
     return read.variable != write.variable || program.last_use[static_cast<size_t>(read.local)] <= producer;
   });
@@ -29,7 +30,8 @@ void Session::FindVariables() {
   const Program &main = model_->programs[0];
   for (const Program::VariableUse &write : main.writes) {
     if (!ChangesInPlace(graph(), main, write)) continue;
-    main_frame_.values[static_cast<size_t>(write.local)].target = &variables_[static_cast<size_t>(write.variable)]->current;
+    main_frame_.values[static_cast<size_t>(write.local)].target =
+        &variables_[static_cast<size_t>(write.variable)]->current;
   }
 }
 

@@ -25,7 +25,7 @@ class Dequantiser {
   // The tensor that holds the float32 form of constant input `input` of `node`, by its own records: one, or one for
   // each entry of the dimension that the operator and the version of the file say. Errors: kLiteGraphFileError with
   // node and reason, kLiteMemoryFailed.
-  Status Constant(const Node &node, size_t input, int32_t *tensor);
+  MSLITE_INTERNAL_API Status Constant(const Node &node, size_t input, int32_t *tensor);
 
   // The same with the channels in dimension `axis`, counted from the front.
   Status AlongAxis(const Node &node, size_t input, int32_t axis, int32_t *tensor);
@@ -47,7 +47,8 @@ class Dequantiser {
 };
 
 // Adds memory for a rewritten constant to the graph. Errors: kLiteMemoryFailed.
-MSLITE_INTERNAL_API Status AllocateConstant(Graph *graph, const std::string &name, int64_t count, int64_t element, uint8_t **data);
+MSLITE_INTERNAL_API Status AllocateConstant(Graph *graph, const std::string &name, int64_t count, int64_t element,
+                                            uint8_t **data);
 }  // namespace mslite
 
 #endif

@@ -25,9 +25,8 @@ bool IsLoss(const Node &node, const std::vector<std::string> &loss_names) {
 void KeepInference(const std::vector<std::string> &loss_names, Graph *graph) {
   SubGraph &main = graph->subgraphs[0];
   const auto node_at = [graph](int32_t index) -> const Node & { return graph->nodes[static_cast<size_t>(index)]; };
-  if (graph->subgraphs.size() != 1 || std::none_of(main.nodes.begin(), main.nodes.end(), [&](int32_t index) {
-        return ChangesOperands(node_at(index));
-      })) {
+  if (graph->subgraphs.size() != 1 || std::none_of(main.nodes.begin(), main.nodes.end(),
+                                                   [&](int32_t index) { return ChangesOperands(node_at(index)); })) {
     return;
   }
   std::vector<uint8_t> is_inner(graph->tensors.size(), 0);  // given to the graph, or made by the loss

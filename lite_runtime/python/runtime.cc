@@ -1,7 +1,4 @@
 // mslite._runtime: models that run, under the Python classes of mslite (model.py, tensor.py, context.py).
-//
-// Tensors cross this border as (name, dtype, shape, format) and NumPy arrays: every byte that Python sees belongs to
-// an array, so no view can outlive its memory.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/map.h>
@@ -10,7 +7,6 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -21,119 +17,29 @@
 #include <vector>
 
 #include "buffer.h"
+#include "include/api/cfg.h"
 #include "include/api/context.h"
 #include "include/api/model.h"
+#include "include/api/serialization.h"
 #include "include/mslite/digest.h"
 #include "include/mslite/inspect.h"
 #include "include/mslite/plugin.h"
 #include "include/mslite/run_control.h"
+#include "tensors.h"
+#include "training.h"
 
 namespace mslite::python {
 namespace {
 
 namespace ms = mindspore;
 
-void Check(const ms::Status &status) {
-  if (status.IsError()) throw std::runtime_error(status.ToString());
-}
-
-/// What Python knows of a tensor: name, element type, shape (-1: unknown), format.
-using Meta = std::tuple<std::string, int, std::vector<int64_t>, int64_t>;
-
-/// A tensor with its contents.
-using Value = std::tuple<Meta, nb::object>;
-
-Meta MetaOf(const ms::MSTensor &tensor) {
-  return {tensor.Name(), static_cast<int>(tensor.DataType()), tensor.Shape(), static_cast<int64_t>(tensor.format())};
-}
-
-std::vector<Meta> MetasOf(const std::vector<ms::MSTensor> &tensors) {
-  std::vector<Meta> metas;
-  for (const ms::MSTensor &tensor : tensors) metas.push_back(MetaOf(tensor));
-  return metas;
-}
-
-/// NumPy's name of an element type, or nullptr.
-const char *NumpyName(ms::DataType type) {
-  switch (type) {
-    case ms::DataType::kNumberTypeBool:
-      return "bool";
-    case ms::DataType::kNumberTypeInt8:
-      return "int8";
-    case ms::DataType::kNumberTypeInt16:
-      return "int16";
-    case ms::DataType::kNumberTypeInt32:
-      return "int32";
-    case ms::DataType::kNumberTypeInt64:
-      return "int64";
-    case ms::DataType::kNumberTypeUInt8:
-    case ms::DataType::kObjectTypeString:  // the packed bytes
-      return "uint8";
-    case ms::DataType::kNumberTypeUInt16:
-    case ms::DataType::kNumberTypeBFloat16:  // the bit patterns
-      return "uint16";
-    case ms::DataType::kNumberTypeUInt32:
-      return "uint32";
-    case ms::DataType::kNumberTypeUInt64:
-      return "uint64";
-    case ms::DataType::kNumberTypeFloat16:
-      return "float16";
-    case ms::DataType::kNumberTypeFloat32:
-      return "float32";
-    case ms::DataType::kNumberTypeFloat64:
-      return "float64";
-    case ms::DataType::kNumberTypeComplex64:
-      return "complex64";
-    case ms::DataType::kNumberTypeComplex128:
-      return "complex128";
-    default:
-      return nullptr;
-  }
-}
-
-nb::object EmptyArray(const ms::MSTensor &tensor) {
-  const char *name = NumpyName(tensor.DataType());
-  if (name == nullptr) {
-    throw nb::type_error(("tensor '" + tensor.Name() + "' has element type " +
-                          std::to_string(static_cast<int>(tensor.DataType())) + ", which NumPy does not have")
-                             .c_str());
-  }
-  nb::list shape;
-  if (tensor.DataType() == ms::DataType::kObjectTypeString) {
-    shape.append(tensor.DataSize());
-  } else {
-    for (const int64_t dim : tensor.Shape()) shape.append(dim);
-  }
-  return nb::module_::import_("numpy").attr("empty")(nb::tuple(shape), name);
-}
-
-/// A tensor of the API over the memory of an array, which must outlive it.
-ms::MSTensor Over(const Meta &meta, void *data, size_t bytes) {
-  const auto &[name, type, shape, format] = meta;
-  ms::MSTensor *made =
-      bytes == 0 ? ms::MSTensor::CreateTensor(name, static_cast<ms::DataType>(type), shape, nullptr, 0)
-                 : ms::MSTensor::CreateRefTensor(name, static_cast<ms::DataType>(type), shape, data, bytes, false);
-  if (made == nullptr) throw std::runtime_error("tensor '" + name + "': impossible type, shape or data");
-  ms::MSTensor tensor = *made;
-  ms::MSTensor::DestroyTensorPtr(made);
-  if (bytes == 0) tensor.SetData(data, false);
-  tensor.SetFormat(static_cast<ms::Format>(format));
-  return tensor;
-}
-
 /// Runs the model (GIL released) on arrays, which it reads in place. Outputs whose size is known beforehand are written
 /// where they will stay.
 std::vector<Value> Predict(ms::Model &model, const std::vector<Value> &inputs,
                            const std::optional<std::vector<Value>> &targets) {
   const std::vector<ms::MSTensor> expected = model.GetOutputs();
-  std::vector<Buffer> input_memory;
+  const BorrowedTensors given(inputs);
   std::vector<Buffer> output_memory;
-  std::vector<ms::MSTensor> tensors;
-  input_memory.reserve(inputs.size());
-  for (const auto &[meta, array] : inputs) {
-    const Buffer &buffer = input_memory.emplace_back(array, false);
-    tensors.push_back(Over(meta, buffer.data(), buffer.size()));
-  }
   std::vector<nb::object> arrays(expected.size());
   std::vector<std::vector<int64_t>> shapes(expected.size());  // of the arrays
   std::vector<ms::MSTensor> outputs;
@@ -159,7 +65,7 @@ std::vector<Value> Predict(ms::Model &model, const std::vector<Value> &inputs,
   ms::Status status;
   {
     nb::gil_scoped_release release;
-    status = model.Predict(tensors, &outputs);
+    status = model.Predict(given.tensors(), &outputs);
   }
   Check(status);
   std::vector<Value> results;
@@ -173,10 +79,7 @@ std::vector<Value> Predict(ms::Model &model, const std::vector<Value> &inputs,
         throw std::runtime_error("output '" + outputs[i].Name() + "' does not fit the given tensor");
       }
       if (i >= arrays.size()) arrays.emplace_back();
-      arrays[i] = EmptyArray(outputs[i]);
-      const Buffer copy(arrays[i], true);
-      if (copy.size() != outputs[i].DataSize()) throw std::runtime_error("output '" + outputs[i].Name() + "' is torn");
-      if (copy.size() != 0) std::memcpy(copy.data(), data, copy.size());
+      arrays[i] = CopyOf(outputs[i]);
     }
     results.emplace_back(MetaOf(outputs[i]), arrays[i]);
   }
@@ -231,15 +134,9 @@ void Configure(ms::Model &model, const std::filesystem::path &config_path, const
 }
 
 void UpdateWeights(ms::Model &model, const std::vector<Value> &weights) {
-  std::vector<Buffer> memory;
-  std::vector<ms::MSTensor> tensors;
-  memory.reserve(weights.size());
-  for (const auto &[meta, array] : weights) {
-    const Buffer &buffer = memory.emplace_back(array, false);
-    tensors.push_back(Over(meta, buffer.data(), buffer.size()));
-  }
+  const BorrowedTensors borrowed(weights);
   nb::gil_scoped_release release;
-  Check(model.UpdateWeights(tensors));
+  Check(model.UpdateWeights(borrowed.tensors()));
 }
 
 int64_t WorkspaceBytes(const ms::Model &model) {
@@ -319,8 +216,10 @@ NB_MODULE(_runtime, module) {
           "memory_limit", [](const ContextSettings &settings) { return settings.limits.bytes; },
           [](ContextSettings &settings, int64_t bytes) { settings.limits.bytes = bytes; });
 
-  nb::class_<ms::Model>(module, "Model")
-      .def(nb::init<>())
+  DefineTrainingSettings(module);
+
+  nb::class_<ms::Model> model(module, "Model");
+  model.def(nb::init<>())
       .def(
           "build",
           [](ms::Model &model, const std::filesystem::path &path, uint32_t type, const ContextSettings &settings,
@@ -351,6 +250,21 @@ NB_MODULE(_runtime, module) {
       .def("workspace_bytes", &WorkspaceBytes)
       .def("placements", &PlacementsOf)
       .def("info", &ms::Model::GetModelInfo, nb::arg("key"));
+  model.def(
+      "build_for_training",
+      [](ms::Model &trained, const std::filesystem::path &path, uint32_t type, const ContextSettings &settings,
+         const ms::TrainCfg &train_cfg, const std::filesystem::path &config_path, const Config &config,
+         const nb::bytes &key, const std::string &mode) {
+        Configure(trained, config_path, config);
+        const ms::Key own_key(key.c_str(), key.size());
+        nb::gil_scoped_release release;
+        ms::Graph graph;
+        Check(ms::Serialization::Load(path.string(), static_cast<ms::ModelType>(type), &graph, own_key, mode));
+        Check(trained.Build(ms::GraphCell(graph), settings.Make(), std::make_shared<ms::TrainCfg>(train_cfg)));
+      },
+      nb::arg("path"), nb::arg("type"), nb::arg("settings"), nb::arg("train_cfg"), nb::arg("config_path"),
+      nb::arg("config"), nb::arg("key") = nb::bytes("", 0), nb::arg("mode") = "AES-GCM");
+  DefineTraining(&model);
 }
 
 }  // namespace mslite::python

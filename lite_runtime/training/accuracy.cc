@@ -23,13 +23,13 @@ void AccuracyMetrics::Clear() { right_ = total_ = 0; }
 void AccuracyMetrics::Update(std::vector<MSTensor *> inputs, std::vector<MSTensor *> outputs) {
   const MSTensor *labels = At(inputs, input_indexes_);
   const MSTensor *predictions = At(outputs, output_indexes_);
-  const bool are_there = labels != nullptr && predictions != nullptr && labels->Data() != nullptr &&
-                         predictions->Data() != nullptr;
+  const bool are_there =
+      labels != nullptr && predictions != nullptr && labels->Data() != nullptr && predictions->Data() != nullptr;
   const std::vector<int64_t> shape = are_there ? predictions->Shape() : std::vector<int64_t>();
   const int64_t batch = shape.empty() ? 0 : shape[0];
   const int64_t classes = batch == 0 ? 0 : predictions->ElementNum() / batch;
-  const bool is_sparse = are_there && labels->DataType() == DataType::kNumberTypeInt32 && labels->ElementNum() == batch &&
-                         kind_ == METRICS_CLASSIFICATION;
+  const bool is_sparse = are_there && labels->DataType() == DataType::kNumberTypeInt32 &&
+                         labels->ElementNum() == batch && kind_ == METRICS_CLASSIFICATION;
   const bool is_dense = are_there && labels->DataType() == DataType::kNumberTypeFloat32 &&
                         labels->ElementNum() == predictions->ElementNum();
   total_ += std::max<int64_t>(batch, 1);

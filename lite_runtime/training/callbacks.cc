@@ -7,6 +7,7 @@
 #include "include/api/callback/time_monitor.h"
 #include "include/api/callback/train_accuracy.h"
 #include "include/api/serialization.h"
+#include "training/pointers.h"
 
 namespace mindspore {
 namespace {
@@ -97,13 +98,10 @@ void TrainAccuracy::EpochBegin(const TrainCallBackData & /*data*/) { metrics_.Cl
 void TrainAccuracy::StepEnd(const TrainCallBackData &data) {
   std::vector<MSTensor> inputs = data.model_->GetInputs();
   std::vector<MSTensor> outputs = data.model_->GetOutputs();
-  std::vector<MSTensor *> given;
-  std::vector<MSTensor *> made;
-  for (MSTensor &input : inputs) given.push_back(&input);
-  for (MSTensor &output : outputs) made.push_back(&output);
-  metrics_.Update(given, made);
+  metrics_.Update(mslite::Pointers(&inputs), mslite::Pointers(&outputs));
   if (IsNth(data.step_, print_every_n_)) {
-    std::printf("epoch %u, step %u: accuracy %g\n", data.epoch_ + 1, data.step_ + 1, static_cast<double>(metrics_.Eval()));
+    std::printf("epoch %u, step %u: accuracy %g\n", data.epoch_ + 1, data.step_ + 1,
+                static_cast<double>(metrics_.Eval()));
   }
 }
 

@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <string>
+#include <vector>
 
 #include "model/bytes.h"
 #include "model/dequantise.h"
+#include "model/load.h"
 #include "model/loader.h"
 #include "plan/frame.h"
 
@@ -44,7 +48,36 @@ Status Settle(const Node &node, const Tensor &value, const Tensor &shape, Graph 
   filled.size = static_cast<size_t>(count) * element;
   return mindspore::kSuccess;
 }
-}  // namespace
+
+bool IsQuantised(const Tensor &tensor) {
+  return tensor.is_constant && !tensor.quant.empty() && tensor.type != MSLITE_FLOAT32;
+}
+
+// Quantised weights become float32 in their places: the loader has made copies for some nodes, and products read
+// integers.
+Status SettleQuantised(size_t file_tensors, Graph *graph) {
+  std::vector<Tensor> &tensors = graph->tensors;
+  std::map<std::string, int32_t> places;
+  for (size_t i = 0; i < file_tensors; ++i) {
+    if (IsQuantised(tensors[i])) places[tensors[i].name] = static_cast<int32_t>(i);
+  }
+  if (places.empty()) return mindspore::kSuccess;
+  Dequantiser dequantiser(graph);
+  for (const int32_t index : graph->subgraphs[0].nodes) {
+    Node &node = graph->nodes[static_cast<size_t>(index)];
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      int32_t read = node.inputs[i];
+      const auto place = places.find(tensors[static_cast<size_t>(read)].name);
+      if (place == places.end()) continue;
+      if (IsQuantised(tensors[static_cast<size_t>(place->second)])) {
+        if (read == place->second) MSLITE_TRY(dequantiser.Constant(node, i, &read));
+        tensors[static_cast<size_t>(place->second)] = tensors[static_cast<size_t>(read)];
+      }
+      node.inputs[i] = place->second;
+    }
+  }
+  return mindspore::kSuccess;
+}
 
 Status SettleFilled(Graph *graph) {
   std::vector<int32_t> &nodes = graph->subgraphs[0].nodes;
@@ -52,12 +85,11 @@ Status SettleFilled(Graph *graph) {
   for (const int32_t index : nodes) {
     const Node &node = graph->nodes[static_cast<size_t>(index)];
     const bool is_fill = node.op == MSLITE_OP_Fill || node.op == MSLITE_OP_FillV2;
-    const bool is_constant =
-        is_fill && node.inputs.size() >= 2 && !node.outputs.empty() &&
-        std::all_of(node.inputs.begin(), node.inputs.begin() + 2, [graph](int32_t input) {
-          const Tensor &tensor = graph->tensors[static_cast<size_t>(input)];
-          return tensor.is_constant && tensor.data != nullptr;
-        });
+    const bool is_constant = is_fill && node.inputs.size() >= 2 && !node.outputs.empty() &&
+                             std::all_of(node.inputs.begin(), node.inputs.begin() + 2, [graph](int32_t input) {
+                               const Tensor &tensor = graph->tensors[static_cast<size_t>(input)];
+                               return tensor.is_constant && tensor.data != nullptr;
+                             });
     if (!is_constant) {
       kept.push_back(index);
       continue;
@@ -65,10 +97,17 @@ Status SettleFilled(Graph *graph) {
     const auto first = static_cast<size_t>(node.inputs[0]);
     const auto second = static_cast<size_t>(node.inputs[1]);
     const bool value_first = node.op == MSLITE_OP_Fill;
-    MSLITE_TRY(Settle(node, graph->tensors[value_first ? first : second],
-                      graph->tensors[value_first ? second : first], graph));
+    MSLITE_TRY(Settle(node, graph->tensors[value_first ? first : second], graph->tensors[value_first ? second : first],
+                      graph));
   }
   nodes = std::move(kept);
   return mindspore::kSuccess;
+}
+}  // namespace
+
+Status LoadSettled(const std::shared_ptr<const Bytes> &file, std::shared_ptr<Graph> *graph) {
+  MSLITE_TRY(LoadTraining(file, graph));
+  MSLITE_TRY(SettleQuantised(schema::GetMetaGraph(file->data())->allTensors()->size(), graph->get()));
+  return SettleFilled(graph->get());
 }
 }  // namespace mslite

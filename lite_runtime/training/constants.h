@@ -2,12 +2,15 @@
 #ifndef MSLITE_TRAINING_CONSTANTS_H
 #define MSLITE_TRAINING_CONSTANTS_H
 
+#include <memory>
+
 #include "model/graph.h"
 
 namespace mslite {
-// The converter writes a large constant of one repeated number as a Fill node: here it is a constant again, which an
-// optimiser can change. Errors: kLiteMemoryFailed; kLiteGraphFileError for a shape that is none.
-Status SettleFilled(Graph *graph);
+// Loads a training graph whose constants are all what an optimiser can change: float32 where the file has quantised
+// weights, constants where the converter has written a repeated number as a Fill node. Tensors have the indices of the
+// file. Errors: those of LoadTraining; kLiteMemoryFailed; kLiteGraphFileError for a shape of a Fill that is none.
+Status LoadSettled(const std::shared_ptr<const Bytes> &file, std::shared_ptr<Graph> *graph);
 }  // namespace mslite
 
 #endif

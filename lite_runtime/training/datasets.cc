@@ -40,7 +40,7 @@ namespace {
 // A dataset that could not be made: reading it says why.
 class Failed : public Dataset {
  public:
-  explicit Failed(Status reason) : reason_(std::move(reason)) {}
+  explicit Failed(const Status &reason) : reason_(reason) {}
   const std::vector<Column> &GetColumns() const override { return columns_; }
   int64_t GetDatasetSize() const override { return 0; }
   Status Read(int64_t, size_t, void *) const override { return reason_; }
@@ -63,7 +63,8 @@ class InMemory : public Dataset {
   const std::vector<Column> &GetColumns() const override { return columns_; }
   int64_t GetDatasetSize() const override { return rows_; }
   Status Read(int64_t row, size_t column, void *data) const override {
-    if (row < 0 || row >= rows_ || column >= data_.size()) return Fail(kLiteParamInvalid, "the dataset has no such row");
+    if (row < 0 || row >= rows_ || column >= data_.size())
+      return Fail(kLiteParamInvalid, "the dataset has no such row");
     std::memcpy(data, data_[column] + static_cast<size_t>(row) * bytes_[column], bytes_[column]);
     return kSuccess;
   }
@@ -149,11 +150,13 @@ class MnistFiles : public Dataset {
     MSLITE_TRY(ReadIdx(prefix + "-images-idx3-ubyte", 3, &dims, &images_));
     MSLITE_TRY(ReadIdx(prefix + "-labels-idx1-ubyte", 1, &count, &labels_));
     if (count[0] != dims[0]) {
-      return Fail(kLiteFileError, Format("files '%.300s-*': %zu images and %zu labels", prefix.c_str(), dims[0], count[0]));
+      return Fail(kLiteFileError,
+                  Format("files '%.300s-*': %zu images and %zu labels", prefix.c_str(), dims[0], count[0]));
     }
     pixels_ = dims[1] * dims[2];
-    columns_ = {{"image", DataType::kNumberTypeFloat32, {static_cast<int64_t>(dims[1]), static_cast<int64_t>(dims[2]), 1}},
-                {"label", DataType::kNumberTypeInt32, {}}};
+    columns_ = {
+        {"image", DataType::kNumberTypeFloat32, {static_cast<int64_t>(dims[1]), static_cast<int64_t>(dims[2]), 1}},
+        {"label", DataType::kNumberTypeInt32, {}}};
     return kSuccess;
   }
 

@@ -8,6 +8,7 @@
 #include "model/load.h"
 #include "schema/ops_objects.h"
 #include "training/constants.h"
+#include "training/quantise.h"
 
 namespace mslite {
 namespace {
@@ -20,14 +21,14 @@ class Exporter {
 
   Status Run(const std::vector<std::string> &loss_names, const ExportSettings &settings, std::vector<uint8_t> *model) {
     MSLITE_TRY(Fits());
-    MSLITE_TRY(LoadTraining(file_, &graph_));
-    MSLITE_TRY(SettleFilled(graph_.get()));
+    MSLITE_TRY(LoadSettled(file_, &graph_));
     WriteConstants();
     if (settings.inference_only) {
       MSLITE_TRY(KeepForInference(loss_names, settings.outputs));
       DropDropout();
     }
     DropFills();
+    if (settings.quantised_weights) MSLITE_TRY(QuantiseWeights(settings.inference_only, meta_.get()));
     DropUnused();
     flatbuffers::FlatBufferBuilder builder(1 << 16);
     builder.Finish(schema::MetaGraph::Pack(builder, meta_.get()), schema::MetaGraphIdentifier());
@@ -120,7 +121,8 @@ class Exporter {
     };
     for (std::unique_ptr<schema::CNodeT> &node : meta_->nodes) {
       for (uint32_t &input : node->inputIndex) input = resolve(input);
-      const bool is_dropout = node->primitive != nullptr && node->primitive->value.type == schema::PrimitiveType_Dropout;
+      const bool is_dropout =
+          node->primitive != nullptr && node->primitive->value.type == schema::PrimitiveType_Dropout;
       const bool is_output = is_dropout && std::find(meta_->outputIndex.begin(), meta_->outputIndex.end(),
                                                      node->outputIndex[0]) != meta_->outputIndex.end();
       if (is_dropout && !is_output) {
@@ -185,10 +187,6 @@ class Exporter {
 
 Status ExportModel(const std::shared_ptr<const Bytes> &file, const std::vector<std::string> &loss_names,
                    const VariableStore &variables, const ExportSettings &settings, std::vector<uint8_t> *model) {
-  if (settings.quantised_weights) {
-    return Fail(mindspore::kLiteNotSupport,
-                "export with quantised weights is not supported yet: export without, and let converter_lite quantise");
-  }
   return Exporter(file, variables).Run(loss_names, settings, model);
 }
 }  // namespace mslite

@@ -2,6 +2,7 @@
 #include "include/api/callback/callback.h"
 #include "include/api/metrics/metrics.h"
 #include "include/dataset/datasets.h"
+#include "training/pointers.h"
 #include "training/trainer_impl.h"
 
 namespace mindspore {
@@ -24,15 +25,15 @@ class Batches {
   Status Check() {
     const std::vector<Dataset::Column> &columns = dataset_.GetColumns();
     if (dataset_.GetDatasetSize() > 0 && columns.size() < inputs_.size()) {
-      return Fail(mindspore::kLiteParamInvalid, Format("the dataset has %zu columns where the model has %zu inputs",
-                                                       columns.size(), inputs_.size()));
+      return Fail(mindspore::kLiteParamInvalid,
+                  Format("the dataset has %zu columns where the model has %zu inputs", columns.size(), inputs_.size()));
     }
     if (columns.empty()) return dataset_.Read(0, 0, nullptr);  // whose error says why
     for (size_t i = 0; i < inputs_.size(); ++i) MSLITE_TRY(CheckInput(i, columns[i]));
     if (dataset_.GetDatasetSize() >= rows_) return mindspore::kSuccess;
     return Fail(mindspore::kLiteParamInvalid,
-                Format("the dataset has %lld rows, and a batch takes %lld", static_cast<long long>(dataset_.GetDatasetSize()),
-                       static_cast<long long>(rows_)));
+                Format("the dataset has %lld rows, and a batch takes %lld",
+                       static_cast<long long>(dataset_.GetDatasetSize()), static_cast<long long>(rows_)));
   }
 
   int64_t count() const { return dataset_.GetDatasetSize() / rows_; }
@@ -55,16 +56,16 @@ class Batches {
     const MSTensor &input = inputs_[index];
     const std::string label = "input '" + input.Name() + "' and column '" + column.name + "' of the dataset: ";
     if (input.DataType() != column.type) {
-      return Fail(mindspore::kLiteParamInvalid,
-                  label + "types " + TypeName(static_cast<int32_t>(input.DataType())) + " and " +
-                      TypeName(static_cast<int32_t>(column.type)));
+      return Fail(mindspore::kLiteParamInvalid, label + "types " + TypeName(static_cast<int32_t>(input.DataType())) +
+                                                    " and " + TypeName(static_cast<int32_t>(column.type)));
     }
     int64_t row = 1;
     for (const int64_t dim : column.shape) row *= dim;
     const int64_t elements = input.ElementNum();
     if (row <= 0 || elements <= 0 || elements % row != 0) {
-      return Fail(mindspore::kLiteParamInvalid, label + Format("%lld elements hold no whole number of rows of %lld",
-                                                               static_cast<long long>(elements), static_cast<long long>(row)));
+      return Fail(mindspore::kLiteParamInvalid,
+                  label + Format("%lld elements hold no whole number of rows of %lld", static_cast<long long>(elements),
+                                 static_cast<long long>(row)));
     }
     if (index == 0) rows_ = elements / row;
     const int64_t wanted = dataset_.GetBatchSize() == 0 ? rows_ : dataset_.GetBatchSize();
@@ -79,18 +80,13 @@ class Batches {
   int64_t rows_ = 1;
 };
 
-Status CheckArguments(const std::shared_ptr<Dataset> &dataset, const std::vector<mindspore::TrainCallBack *> &callbacks) {
+Status CheckArguments(const std::shared_ptr<Dataset> &dataset,
+                      const std::vector<mindspore::TrainCallBack *> &callbacks) {
   if (dataset == nullptr) return Fail(mindspore::kLiteNullptr, "the dataset is null");
   for (const mindspore::TrainCallBack *callback : callbacks) {
     if (callback == nullptr) return Fail(mindspore::kLiteNullptr, "a callback is null");
   }
   return mindspore::kSuccess;
-}
-
-std::vector<MSTensor *> Pointers(std::vector<MSTensor> *tensors) {
-  std::vector<MSTensor *> pointers;
-  for (MSTensor &tensor : *tensors) pointers.push_back(&tensor);
-  return pointers;
 }
 }  // namespace
 

@@ -102,8 +102,7 @@ Status TrainerImpl::MakeUpdates() {
 // Inference with the weights as they are, as constants: packed and fused as in any model.
 Status TrainerImpl::MakeEvaluation() {
   std::shared_ptr<Graph> graph;
-  MSLITE_TRY(LoadTraining(file_, &graph));
-  MSLITE_TRY(SettleFilled(graph.get()));
+  MSLITE_TRY(LoadSettled(file_, &graph));
   const std::vector<int32_t> inputs = graph->inputs;
   KeepInference(loss_names_, graph.get());
   graph->inputs = graph->subgraphs[0].inputs = inputs;  // labels, too: the inputs of the model stay the same
@@ -140,9 +139,7 @@ Status TrainerImpl::Choose() {
   return mindspore::kSuccess;
 }
 
-size_t TrainerImpl::output_count() const {
-  return is_training_ ? loss_count_ : session()->outputs().size();
-}
+size_t TrainerImpl::output_count() const { return is_training_ ? loss_count_ : session()->outputs().size(); }
 
 Status TrainerImpl::SetTrainMode(bool train) {
   if (train == is_training_) return mindspore::kSuccess;
@@ -230,7 +227,8 @@ std::vector<MSTensor> TrainerImpl::Gradients() const {
 Status TrainerImpl::ApplyGradients(const std::vector<MSTensor> &gradients) {
   std::vector<const void *> found(weights_.size(), nullptr);
   for (const MSTensor &gradient : gradients) {
-    if (gradient == nullptr || gradient.Data() == nullptr) return Fail(mindspore::kLiteNullptr, "a gradient has no data");
+    if (gradient == nullptr || gradient.Data() == nullptr)
+      return Fail(mindspore::kLiteNullptr, "a gradient has no data");
     bool is_known = false;
     for (size_t i = 0; i < weights_.size(); ++i) {
       if (gradient_names_[i] != gradient.Name()) continue;
@@ -376,7 +374,8 @@ Status TrainerImpl::Export(const ExportSettings &settings, const std::string &pa
 }
 }  // namespace mslite
 
-extern "C" __attribute__((visibility("default"))) mslite::Status mslite_create_trainer(
-    const mslite::TrainerSettings &settings, std::unique_ptr<mslite::Trainer> *trainer) {
-  return mslite::TrainerImpl::Create(settings, trainer);
+extern "C" __attribute__((visibility("default"))) void mslite_create_trainer(const mslite::TrainerSettings &settings,
+                                                                             std::unique_ptr<mslite::Trainer> *trainer,
+                                                                             mslite::Status *status) {
+  *status = mslite::TrainerImpl::Create(settings, trainer);
 }

@@ -41,7 +41,8 @@ class TrainerImpl : public Trainer {
   explicit TrainerImpl(const TrainerSettings &settings);
 
   bool accumulates() const { return config_.accumulate_gradients_ || multiplier_ > 1; }
-  Status MakeSession(std::shared_ptr<Graph> graph, const SessionOptions &options, std::shared_ptr<Session> *session) const;
+  Status MakeSession(std::shared_ptr<Graph> graph, const SessionOptions &options,
+                     std::shared_ptr<Session> *session) const;
   Status MakeStep();
   Status MakeAccumulation();
   Status MakeUpdates();

@@ -26,7 +26,6 @@ class Adoption {
                   "file '" + graph_.file->name() + "': training graphs with control flow are not supported");
     }
     MSLITE_TRY(FindOutputs());
-    MSLITE_TRY(SettleFilled(&graph_));
     const std::vector<int32_t> nodes = main_.nodes;
     for (const int32_t index : nodes) {
       if (Changes(NodeAt(index))) MSLITE_TRY(ReadOperands(index));
@@ -69,9 +68,9 @@ class Adoption {
     if (loss == nullptr) {
       std::string names;
       for (const std::string &name : loss_names_) names += (names.empty() ? "'" : ", '") + name + "'";
-      return Fail(mindspore::kLiteGraphFileError,
-                  "file '" + graph_.file->name() + "': no node is the loss: its name must contain one of " + names +
-                      " (TrainCfg::SetLossName)");
+      return Fail(mindspore::kLiteGraphFileError, "file '" + graph_.file->name() +
+                                                      "': no node is the loss: its name must contain one of " + names +
+                                                      " (TrainCfg::SetLossName)");
     }
     std::vector<int32_t> outputs;
     for (const int32_t output : main_.outputs) {
@@ -263,9 +262,9 @@ class Adoption {
       if (i < order.size()) append(order[i]);
     }
     // Assign itself is done by its AssignVariable.
-    nodes.erase(std::remove_if(nodes.begin(), nodes.end(),
-                               [&](int32_t index) { return NodeAt(index).op == MSLITE_OP_Assign; }),
-                nodes.end());
+    nodes.erase(
+        std::remove_if(nodes.begin(), nodes.end(), [&](int32_t index) { return NodeAt(index).op == MSLITE_OP_Assign; }),
+        nodes.end());
     main_.nodes = std::move(nodes);
   }
 
@@ -287,9 +286,9 @@ class Adoption {
     std::vector<int32_t> live;
     for (auto index = nodes.rbegin(); index != nodes.rend(); ++index) {
       const Node &node = NodeAt(*index);
-      const bool is_needed = assignments_.count(*index) != 0 ||
-                             std::any_of(node.outputs.begin(), node.outputs.end(),
-                                         [&](int32_t output) { return used.count(output) != 0; });
+      const bool is_needed =
+          assignments_.count(*index) != 0 || std::any_of(node.outputs.begin(), node.outputs.end(),
+                                                         [&](int32_t output) { return used.count(output) != 0; });
       if (!is_needed) continue;
       live.push_back(*index);
       used.insert(node.inputs.begin(), node.inputs.end());
@@ -304,7 +303,7 @@ class Adoption {
   SubGraph &main_;
   std::map<int32_t, std::string> variables_;  // what a ReadVariable gives -> its variable
   std::set<std::string> names_;
-  std::vector<int32_t> reads_;                            // nodes
+  std::vector<int32_t> reads_;                           // nodes
   std::map<int32_t, std::vector<int32_t>> assignments_;  // node -> the assignments behind it
 };
 
@@ -330,13 +329,11 @@ void KeepNeeded(const std::vector<int32_t> &outputs, const std::vector<int32_t> 
 
 Status ReadTrainingGraph(const std::shared_ptr<const Bytes> &file, const std::vector<std::string> &loss_names,
                          TrainingGraph *training) {
-  MSLITE_TRY(LoadTraining(file, &training->graph));
+  MSLITE_TRY(LoadSettled(file, &training->graph));
   return Adoption(loss_names, training).Run();
 }
 
-void KeepGradients(TrainingGraph *training) {
-  KeepNeeded(training->graph->outputs, {}, false, training->graph.get());
-}
+void KeepGradients(TrainingGraph *training) { KeepNeeded(training->graph->outputs, {}, false, training->graph.get()); }
 
 void KeepUpdates(TrainingGraph *training) {
   std::vector<int32_t> gradients;

@@ -11,13 +11,13 @@
 namespace mslite {
 // What one optimiser does. Variables have the names of the constants in the file.
 struct TrainedWeight {
-  std::string node;                    // the optimiser
-  std::string weight;                  // variables
+  std::string node;    // the optimiser
+  std::string weight;  // variables
   std::vector<std::string> states;
-  std::vector<std::string> settings;   // those that are constants in the file: learning rate, momentum, ...
-  std::string learning_rate;           // of them; empty where the graph computes it
-  std::string momentum;                // likewise; empty where the optimiser has none
-  int32_t gradient = 0;                // tensor
+  std::vector<std::string> settings;  // those that are constants in the file: learning rate, momentum, ...
+  std::string learning_rate;          // of them; empty where the graph computes it
+  std::string momentum;               // likewise; empty where the optimiser has none
+  int32_t gradient = 0;               // tensor
 };
 
 // A step of training: its outputs are `loss_count` losses, then the gradients of the weights.
@@ -27,8 +27,8 @@ struct TrainingGraph {
   size_t loss_count = 0;
 };
 
-// Reads a training graph from the bytes of a file. What its optimisers, Assign and AssignAdd change is read and assigned
-// as variables; an optimiser runs as soon as its gradient is there and nobody reads the old weight any more.
+// Reads a training graph from the bytes of a file. What its optimisers, Assign and AssignAdd change is read and
+// assigned as variables; an optimiser runs as soon as its gradient is there and nobody reads the old weight any more.
 // Errors: kLiteGraphFileError for a graph without optimisers or losses, or one that changes what is no float32
 // constant; kLiteNotSupport for control flow; those of Load.
 Status ReadTrainingGraph(const std::shared_ptr<const Bytes> &file, const std::vector<std::string> &loss_names,

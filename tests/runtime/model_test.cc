@@ -235,7 +235,7 @@ TEST(ModelContext, IsChecked) {
       model.Build(file.data(), file.size(), kMindIR_Lite, MakeContext(), Key("0123456789abcdef", 16), "AES-GCM", ""),
       kLiteGraphFileError);
   EXPECT_EQ(model.Build(std::string("/no/such/file.ms"), kMindIR_Lite, MakeContext()), kLiteFileError);
-  EXPECT_EQ(model.SetTrainMode(true), kLiteNotSupport);
+  EXPECT_EQ(model.SetTrainMode(true), kLiteUninitializedObj);
   EXPECT_EQ(model.Predict(), kLiteUninitializedObj);
 }
 

@@ -1,4 +1,4 @@
-/// Training configuration. Declared for source compatibility: training is not supported.
+/// How a model is trained.
 #ifndef MINDSPORE_INCLUDE_API_CFG_H
 #define MINDSPORE_INCLUDE_API_CFG_H
 

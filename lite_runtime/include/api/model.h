@@ -54,9 +54,15 @@ class MS_API Model {
                const std::string &cropto_lib_path);
   Status Build(const std::string &model_path, ModelType model_type, const std::shared_ptr<Context> &model_context,
                const Key &dec_key, const std::string &dec_mode, const std::string &cropto_lib_path);
-  /// Builds from a graph loaded by Serialization.
+  /// Builds from a graph loaded by Serialization; with `train_cfg`, which is copied, for training, beginning in
+  /// evaluation mode. Training needs libmindspore-lite-train, linked to the program or beside the library.
+  ///
+  /// Errors of training: kLiteNotSupport without that library, or for a setting that it does not have;
+  /// kLiteGraphFileError for a model without a loss or without optimisers; kLiteNotFindOp naming every node that cannot
+  /// run.
   Status Build(GraphCell graph, const std::shared_ptr<Context> &model_context = nullptr,
                const std::shared_ptr<TrainCfg> &train_cfg = nullptr);
+  /// kLiteNotSupport.
   Status BuildTransferLearning(GraphCell backbone, GraphCell head, const std::shared_ptr<Context> &context,
                                const std::shared_ptr<TrainCfg> &train_cfg = nullptr);
 
@@ -87,6 +93,7 @@ class MS_API Model {
   /// As above; `done` is called from that thread.
   void PredictAsync(const std::vector<MSTensor> &inputs, std::vector<MSTensor> *outputs,
                     const std::function<void(const Status &)> &done);
+  /// As Predict on the model's own tensors: in train mode one step, which changes the weights.
   Status RunStep(const MSKernelCallBack &before = nullptr, const MSKernelCallBack &after = nullptr);
   Status PredictWithPreprocess(const std::vector<std::vector<MSTensor>> &inputs, std::vector<MSTensor> *outputs,
                                const MSKernelCallBack &before = nullptr, const MSKernelCallBack &after = nullptr);
@@ -112,22 +119,42 @@ class MS_API Model {
   std::string GetModelInfo(const std::string &key);
   Status Finalize();
 
-  // Training: every method gives kLiteNotSupport, or nothing.
+  // Training. A model that is built for inference gives kLiteNotSupport, or nothing. Tensors that are returned show
+  // memory of the model, whose contents hold until its next call.
+
+  /// What Evaluate computes; the metrics stay the caller's, and must live as long as they are used.
   Status InitMetrics(std::vector<Metrics *> metrics);
   std::vector<Metrics *> GetMetrics();
+  /// Epochs over the data in train mode. The callbacks are called in their order.
   Status Train(int epochs, std::shared_ptr<dataset::Dataset> data, std::vector<TrainCallBack *> callbacks);
+  /// One pass over the data in evaluation mode, into the metrics.
   Status Evaluate(std::shared_ptr<dataset::Dataset> data, std::vector<TrainCallBack *> callbacks);
+  /// Between training, where a run is a step and the outputs are the losses, and evaluation, where a run infers with
+  /// the weights as they are. The outputs are to be asked for again afterwards.
   Status SetTrainMode(bool train);
   bool GetTrainMode() const;
+  /// Of the last step, or their sum where several make one update.
   std::vector<MSTensor> GetGradients() const;
+  /// Updates the weights by these gradients, one for each of GetGradients(), found by name.
+  ///
+  /// Errors: kLiteParamInvalid for names or sizes that do not fit.
   Status ApplyGradients(const std::vector<MSTensor> &gradients);
+  /// The weights that inference reads.
   std::vector<MSTensor> GetFeatureMaps() const;
+  /// The weights that optimisers change.
   std::vector<MSTensor> GetTrainableParams() const;
+  /// Gives weights other contents, found by name.
+  ///
+  /// Errors: kLiteParamInvalid for names, types or sizes that do not fit.
   Status UpdateFeatureMaps(const std::vector<MSTensor> &new_weights);
+  /// Learning rates and the optimisers' other numbers.
   std::vector<MSTensor> GetOptimizerParams() const;
   Status SetOptimizerParams(const std::vector<MSTensor> &params);
+  /// Of all optimisers. Errors: kLiteParamInvalid for a negative one, kLiteNotSupport where the graph computes it.
   Status SetLearningRate(float learning_rate);
   float GetLearningRate();
+  /// Updates the weights once for so many steps, by the sum of their gradients; less than 2: for each. A negative `lr`
+  /// divides the learning rate by the multiplier, a negative `momentum` leaves it as it is.
   Status SetupVirtualBatch(int virtual_batch_multiplier, float lr = -1.0f, float momentum = -1.0f);
 
  private:

@@ -1,4 +1,4 @@
-/// Loading of model files into graphs.
+/// Loading of model files into graphs, and writing of trained models.
 #ifndef MINDSPORE_INCLUDE_API_SERIALIZATION_H
 #define MINDSPORE_INCLUDE_API_SERIALIZATION_H
 
@@ -24,13 +24,19 @@ class MS_API Serialization {
                      const Key &dec_key = {}, const std::string &dec_mode = kDecModeAesGcm);
   static Status SetParameters(const std::map<std::string, Buffer> &parameters, Model *model);
 
-  /// Training export: kLiteNotSupport.
+  /// Writes a model that is built for training, as it is, as a `.ms` file: the part for inference, with these outputs
+  /// (names of tensors or nodes; none: its own), or the training graph, which goes on where it was. A file is there
+  /// whole or as it was before; ".ms" is added to a path that has no such suffix.
+  ///
+  /// Errors: kLiteNotSupport for a model that is built for inference, another type or a quantisation that cannot be
+  /// written; kLiteParamInvalid for an output that is not there; kLiteFileError where the file cannot be written.
   static Status ExportModel(const Model &model, ModelType model_type, Buffer *model_data,
                             QuantizationType quantization_type = kNoQuant, bool export_inference_only = true,
                             std::vector<std::string> output_tensor_name = {});
   static Status ExportModel(const Model &model, ModelType model_type, const std::string &model_file,
                             QuantizationType quantization_type = kNoQuant, bool export_inference_only = true,
                             std::vector<std::string> output_tensor_name = {});
+  /// kLiteNotSupport.
   static Status ExportWeightsCollaborateWithMicro(const Model &model, ModelType model_type,
                                                   const std::string &weight_file, bool is_inference = true,
                                                   bool enable_fp16 = false,

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from mslite.parallel_runner import ModelParallelRunner
     from mslite.plugin import load_plugin
     from mslite.tensor import Tensor
-    from mslite.types import DataType, Format, ModelGroupFlag, ModelType
+    from mslite.training import TrainCfg
+    from mslite.types import DataType, Format, ModelGroupFlag, ModelType, OptimizationLevel, QuantizationType
 
 __version__ = "0.1.0"
 
@@ -33,9 +34,12 @@ _LAZY = {
     "ModelGroupFlag": "mslite.types",
     "ModelParallelRunner": "mslite.parallel_runner",
     "ModelType": "mslite.types",
+    "OptimizationLevel": "mslite.types",
+    "QuantizationType": "mslite.types",
     "RunLimits": "mslite.context",
     "Tensor": "mslite.tensor",
     "TensorMeta": "mslite.meta",
+    "TrainCfg": "mslite.training",
     "load_plugin": "mslite.plugin",
     "verify_digest": "mslite.digest",
 }
@@ -79,9 +83,12 @@ __all__ = [
     "ModelGroupFlag",
     "ModelParallelRunner",
     "ModelType",
+    "OptimizationLevel",
+    "QuantizationType",
     "RunLimits",
     "Tensor",
     "TensorMeta",
+    "TrainCfg",
     "load_plugin",
     "verify_digest",
 ]

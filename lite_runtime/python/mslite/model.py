@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 from mslite import _runtime
 from mslite.context import Context, native_settings
-from mslite.predictor import Path, Predictor, model_file
+from mslite.predictor import Path, model_file
 from mslite.settings import checked, sections
 from mslite.tensor import Tensor, native_input, sizes_of
+from mslite.training import Trainable, TrainCfg, native_train_cfg
 from mslite.types import ModelType
 from mslite.workers import Workers
 
@@ -42,7 +43,7 @@ class Placement(NamedTuple):
     """Floating-point operations of one run; a multiply-add counts as two. 0 where shapes are open."""
 
 
-class Model(Predictor):
+class Model(Trainable):
     """A `.ms` file built for the devices of a context. Calls on one model take turns."""
 
     def __init__(self) -> None:
@@ -60,11 +61,13 @@ class Model(Predictor):
         dec_key: bytes | None = None,
         dec_mode: str = "AES-GCM",
         dec_num_parallel: int = 0,
+        train_cfg: TrainCfg | None = None,
     ) -> None:
         """Loads and plans the model; the file is mapped into memory and must not change while the model lives.
 
         `dec_key`, 16, 24 or 32 bytes, is the key of an encrypted file; `dec_mode` is "AES-GCM". Blocks are decrypted one
-        after the other, whatever `dec_num_parallel` says.
+        after the other, whatever `dec_num_parallel` says. With a `train_cfg` (beyond MindSpore Lite) the file is a training
+        model: it evaluates until `set_train_mode(True)`.
 
         Raises TypeError and ValueError for wrong arguments, RuntimeError for a model that cannot be built, with every
         node that is not supported."""
@@ -75,9 +78,13 @@ class Model(Predictor):
         key = checked_key("dec_key", dec_key)
         checked("dec_mode", dec_mode, str)
         path, settings = model_file(model_path), native_settings(context)
+        training = None if train_cfg is None else native_train_cfg(train_cfg)
 
         def build(model: _runtime.Model) -> None:
-            model.build(path, model_type.value, settings, config_path, config, key, dec_mode)
+            if training is None:
+                model.build(path, model_type.value, settings, config_path, config, key, dec_mode)
+            else:
+                model.build_for_training(path, model_type.value, settings, training, config_path, config, key, dec_mode)
             self._describe(model)
 
         self._workers.run(build)

@@ -23,6 +23,22 @@ class ModelGroupFlag(IntEnum):
     SHARE_WEIGHT_WORKSPACE = 3
 
 
+class QuantizationType(IntEnum):
+    """How `Model.export_model` stores weights."""
+
+    NO_QUANT = 0
+    WEIGHT_QUANT = 1
+
+
+class OptimizationLevel(IntEnum):
+    """The precision of training."""
+
+    O0 = 0
+    O2 = 2
+    O3 = 3
+    AUTO = 4
+
+
 class DataType(Enum):
     """The element type of a tensor."""
 

@@ -1,4 +1,4 @@
-/* resize MODEL.ms: another batch, tensors of the caller, training that is refused. */
+/* resize MODEL.ms: another batch, tensors of the caller, the settings of training. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +59,6 @@ int main(int argc, char **argv) {
   MSTrainCfgSetOptimizationLevel(cfg, kMSKO2);
   if (MSTrainCfgGetOptimizationLevel(cfg) != kMSKO2) return 1;
   MSTrainCfgDestroy(&cfg);
-  if (MSModelSetLearningRate(model, 0.1f) != kMSStatusLiteNotSupport || MSModelGetTrainMode(model)) return 1;
   MSModelDestroy(&model);
   return 0;
 }

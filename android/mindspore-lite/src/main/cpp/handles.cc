@@ -91,6 +91,30 @@ void ModelObject::ForgetResults() {
   }
 }
 
+void FollowOutputs(const std::shared_ptr<ModelObject> &model) {
+  const std::vector<mindspore::MSTensor> outputs = model->model.GetOutputs();
+  const size_t inputs = model->input_handles.size();
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (i < model->output_handles.size()) {
+      TensorObject &object = *model->tensors[inputs + i];
+      if (object.tensor == outputs[i]) continue;
+      object.tensor = outputs[i];
+      object.bytes = 0;
+      object.buffer.Reset();
+    } else {
+      model->tensors.push_back(std::make_shared<TensorObject>(outputs[i], model, true));
+      model->output_handles.push_back(AddHandle(Kind::kModelTensor, model->tensors.back()));
+    }
+  }
+  Table &table = TheTable();
+  const std::lock_guard<std::mutex> lock(table.mutex);
+  while (model->output_handles.size() > outputs.size()) {
+    table.objects.erase(model->output_handles.back());
+    model->output_handles.pop_back();
+    model->tensors.pop_back();
+  }
+}
+
 int64_t AddHandle(Kind kind, std::shared_ptr<Object> object) {
   Table &table = TheTable();
   const std::lock_guard<std::mutex> lock(table.mutex);

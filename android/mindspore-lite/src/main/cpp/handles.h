@@ -106,11 +106,16 @@ struct ModelObject : Object {
 
   mindspore::Model model;
   bool is_built = false;
+  bool is_for_training = false;
   // Inputs, then outputs. They stay as long as the model, for it may refer to their buffers.
   std::vector<std::shared_ptr<TensorObject>> tensors;
   std::vector<int64_t> input_handles;
   std::vector<int64_t> output_handles;
 };
+
+// Makes the outputs that the model has now known: in the places of those before, whose numbers stay. Call it with the
+// model's turn held.
+void FollowOutputs(const std::shared_ptr<ModelObject> &model);
 
 // The number of a new object.
 int64_t AddHandle(Kind kind, std::shared_ptr<Object> object);

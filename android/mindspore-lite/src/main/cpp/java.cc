@@ -115,6 +115,17 @@ std::string ToString(JNIEnv *env, jbyteArray bytes) {
   return text;
 }
 
+std::vector<std::string> ToStrings(JNIEnv *env, jobjectArray texts) {
+  std::vector<std::string> result;
+  const jsize count = texts == nullptr ? 0 : env->GetArrayLength(texts);
+  for (jsize i = 0; i < count; ++i) {
+    const auto text = static_cast<jbyteArray>(env->GetObjectArrayElement(texts, i));
+    result.push_back(ToString(env, text));
+    env->DeleteLocalRef(text);
+  }
+  return result;
+}
+
 jbyteArray ToBytes(JNIEnv *env, const std::string &text) {
   const auto size = static_cast<jsize>(text.size());
   const jbyteArray bytes = env->NewByteArray(size);

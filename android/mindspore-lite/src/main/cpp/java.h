@@ -74,6 +74,8 @@ auto Guarded(JNIEnv *env, Function function) noexcept -> decltype(function()) {
 }
 
 std::string ToString(JNIEnv *env, jbyteArray bytes);
+// Of an array of byte[]; null: none.
+std::vector<std::string> ToStrings(JNIEnv *env, jobjectArray texts);
 jbyteArray ToBytes(JNIEnv *env, const std::string &text);
 std::vector<int64_t> ToShape(JNIEnv *env, jintArray array);
 std::vector<int32_t> ToInts(JNIEnv *env, jintArray array);

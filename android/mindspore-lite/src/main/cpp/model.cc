@@ -45,14 +45,11 @@ class WipedKey {
 
 // Makes the built model's tensors known.
 void AddTensors(const std::shared_ptr<ModelObject> &model) {
-  const auto add = [&model](const std::vector<MSTensor> &tensors, bool is_output, std::vector<int64_t> *handles) {
-    for (const MSTensor &tensor : tensors) {
-      model->tensors.push_back(std::make_shared<TensorObject>(tensor, model, is_output));
-      handles->push_back(AddHandle(mslite::java::Kind::kModelTensor, model->tensors.back()));
-    }
-  };
-  add(model->model.GetInputs(), false, &model->input_handles);
-  add(model->model.GetOutputs(), true, &model->output_handles);
+  for (const MSTensor &input : model->model.GetInputs()) {
+    model->tensors.push_back(std::make_shared<TensorObject>(input, model, false));
+    model->input_handles.push_back(AddHandle(mslite::java::Kind::kModelTensor, model->tensors.back()));
+  }
+  FollowOutputs(model);
   model->is_built = true;
 }
 
@@ -123,6 +120,7 @@ JAVA_METHOD(void, ModelNative, BuildGraph)
     Build(handle, context, [&](mindspore::Model *model, const std::shared_ptr<mindspore::Context> &where) {
       return model->Build(mindspore::GraphCell(graph->graph), where, config);
     });
+    Held<ModelObject>(handle)->is_for_training = config != nullptr;
   });
 }
 

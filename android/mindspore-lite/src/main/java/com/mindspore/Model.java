@@ -30,7 +30,11 @@ public class Model extends ModelNative {
     super(modelPtr, false);
   }
 
-  /** Builds from a loaded graph. A {@code cfg} asks for training, which this library does not support. */
+  /**
+   * Builds from a loaded graph: with a {@code cfg}, which is copied, for training, beginning in evaluation mode.
+   *
+   * @param cfg null for inference
+   */
   public boolean build(Graph graph, MSContext context, TrainCfg cfg) {
     return attempt(() -> buildOrThrow(graph, context, cfg));
   }
@@ -126,7 +130,7 @@ public class Model extends ModelNative {
     nativePredict(handle());
   }
 
-  /** As {@link #predict()}: training is not supported. */
+  /** As {@link #predict()}: in train mode one step, which changes the weights. */
   public boolean runStep() {
     return predict();
   }
@@ -234,29 +238,50 @@ public class Model extends ModelNative {
         });
   }
 
-  // Training: this library does not support it, so these fail and say so.
+  // Training, of models that were built with a TrainCfg.
 
+  /**
+   * Writes the model as it is, as a {@code .ms} file, whole or not at all; the suffix may be left out.
+   *
+   * @param quantizationType 0 for none, 1 for 8-bit weights
+   * @param isOnlyExportInfer whether to write the part for inference; otherwise the training graph, which goes on where
+   *     it was
+   * @param outputTensorNames tensors or nodes that become the outputs of inference; null or empty: its own
+   */
   public boolean export(String fileName, int quantizationType, boolean isOnlyExportInfer,
       List<String> outputTensorNames) {
     return attempt(
-        () -> nativeExport(handle(), utf8(fileName, "the file"), quantizationType, isOnlyExportInfer));
+        () -> nativeExport(
+            handle(), utf8(fileName, "the file"), quantizationType, isOnlyExportInfer, utf8(outputTensorNames)));
   }
 
+  /** Not supported: export the model, and let {@code mslite-codegen} write it as C. */
   public boolean exportWeightsCollaborateWithMicro(String weightFile, boolean isInference, boolean enableFp16,
       List<String> changeableWeightNames) {
     return attempt(
-        () -> nativeExportWeights(handle(), utf8(weightFile, "the file"), isInference, enableFp16));
+        () -> nativeExportWeights(
+            handle(), utf8(weightFile, "the file"), isInference, enableFp16, utf8(changeableWeightNames)));
   }
 
-  /** Empty. */
+  private static byte[][] utf8(List<String> names) {
+    return names == null ? null : names.stream().map(name -> utf8(name, "a name")).toArray(byte[][]::new);
+  }
+
+  /** Copies of the weights that inference reads, to be freed by the caller. */
   public List<MSTensor> getFeatureMaps() {
     return tensors(() -> nativeFeatureMaps(handle()));
   }
 
+  /** Gives weights other contents, found by the names of the tensors. */
   public boolean updateFeatureMaps(List<MSTensor> features) {
     return attempt(() -> nativeUpdateFeatureMaps(handle(), handles(features)));
   }
 
+  /**
+   * Between training, where a run is a step and the outputs are the losses, and evaluation, where a run infers with the
+   * weights as they are. A tensor of {@link #getOutputs()} shows the output of the same place afterwards, and has no
+   * contents until the next run; buffers that outputs were given are no longer theirs.
+   */
   public boolean setTrainMode(boolean isTrain) {
     return attempt(() -> nativeSetTrainMode(handle(), isTrain));
   }
@@ -265,10 +290,23 @@ public class Model extends ModelNative {
     return nativeGetTrainMode(handle());
   }
 
+  /** Of all optimisers. */
   public boolean setLearningRate(float learningRate) {
     return attempt(() -> nativeSetLearningRate(handle(), learningRate));
   }
 
+  /** 0 when the model is not built for training. */
+  public float getLearningRate() {
+    return attempt(() -> nativeGetLearningRate(handle()), 0f);
+  }
+
+  /**
+   * Updates the weights once for so many steps, by the sum of their gradients.
+   *
+   * @param virtualBatchMultiplier less than 2: an update for each step
+   * @param learningRate negative: the one before, divided by the multiplier
+   * @param momentum negative: the one before
+   */
   public boolean setupVirtualBatch(int virtualBatchMultiplier, float learningRate, float momentum) {
     return attempt(() -> nativeSetupVirtualBatch(handle(), virtualBatchMultiplier, learningRate, momentum));
   }

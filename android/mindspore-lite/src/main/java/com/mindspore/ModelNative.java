@@ -38,9 +38,10 @@ abstract class ModelNative extends NativeHandle {
 
   final native void nativeUpdateConfig(long model, byte[] section, byte[] key, byte[] value);
 
-  final native void nativeExport(long model, byte[] file, int quantization, boolean onlyInference);
+  final native void nativeExport(long model, byte[] file, int quantization, boolean onlyInference, byte[][] outputs);
 
-  final native void nativeExportWeights(long model, byte[] file, boolean isInference, boolean enableFp16);
+  final native void nativeExportWeights(
+      long model, byte[] file, boolean isInference, boolean enableFp16, byte[][] changeable);
 
   final native long[] nativeFeatureMaps(long model);
 
@@ -51,6 +52,8 @@ abstract class ModelNative extends NativeHandle {
   final native boolean nativeGetTrainMode(long model);
 
   final native void nativeSetLearningRate(long model, float rate);
+
+  final native float nativeGetLearningRate(long model);
 
   final native void nativeSetupVirtualBatch(long model, int multiplier, float rate, float momentum);
 }

@@ -11,7 +11,6 @@ import com.mindspore.config.DeviceType;
 import com.mindspore.config.MSContext;
 import com.mindspore.config.MindsporeLite;
 import com.mindspore.config.ModelType;
-import com.mindspore.config.TrainCfg;
 import java.io.IOException;
 import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
@@ -161,38 +160,5 @@ class ModelTest {
       assertFalse(model.build(Digits.FILE, ModelType.MT_MINDIR_LITE, context, null, "AES-GCM", ""));
       assertArrayEquals("0123456789abcdef".toCharArray(), key, "the caller's key");
     }
-  }
-
-  @Test
-  void trainingIsRefusedByName() {
-    try (Model model = Digits.model();
-        Model untrained = new Model();
-        MSContext context = Digits.context();
-        Graph graph = new Graph();
-        TrainCfg config = new TrainCfg()) {
-      assertEquals(0, config.getTrainCfgPtr());
-      assertFalse(config.addMixPrecisionCfg(true, 128f, 1000), "before init");
-      assertTrue(config.init() && config.init("loss") && config.addMixPrecisionCfg(true, 128f, 1000));
-      assertTrue(graph.load(Digits.FILE));
-      assertFalse(untrained.build(graph, context, config));
-      assertTrue(untrained.getLastError().contains("training is not supported"), untrained.getLastError());
-      assertTrue(config.getTrainCfgPtr() != 0, "the configuration stays the caller's");
-
-      assertFalse(model.getTrainMode());
-      assertTrue(model.setTrainMode(false));
-      refused(model, model.setTrainMode(true));
-      refused(model, model.setLearningRate(0.1f));
-      refused(model, model.setupVirtualBatch(2, 0.1f, 0.9f));
-      refused(model, !model.getFeatureMaps().isEmpty());
-      refused(model, model.updateFeatureMaps(Collections.emptyList()));
-      refused(model, model.export("x.ms", 0, true, null));
-      refused(model, model.exportWeightsCollaborateWithMicro("x", true, false, null));
-      assertTrue(Digits.input(model).setData(Digits.image(0)) && model.runStep(), "runs as predict does");
-    }
-  }
-
-  private static void refused(Model model, boolean result) {
-    assertFalse(result);
-    assertTrue(model.getLastError().contains("training is not supported"), model.getLastError());
   }
 }

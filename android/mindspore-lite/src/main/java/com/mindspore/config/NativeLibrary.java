@@ -7,11 +7,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
 
-/** Loads the native library once, from the library path or else from the jar. */
+/** Loads the native libraries, each once, from the library path or else from the jar. */
 public class NativeLibrary {
   private static final String[] FILES = {"libmindspore-lite.so", "libmindspore-lite-jni.so"};
+  private static final String TRAINING_FILE = "libmindspore-lite-train.so";
 
   private static boolean isLoaded = false;
+  private static boolean isOfJar = false;
+  private static boolean isTrainingLoaded = false;
 
   private NativeLibrary() {}
 
@@ -29,37 +32,58 @@ public class NativeLibrary {
     try {
       System.loadLibrary("mindspore-lite-jni");
     } catch (UnsatisfiedLinkError e) {
-      loadFromJar(e);
+      loadFromJar("; java.library.path: " + e.getMessage(), FILES);
+      isOfJar = true;
     }
     isLoaded = true;
   }
 
-  private static void loadFromJar(UnsatisfiedLinkError before) {
+  /**
+   * Loads the library for training, where the others are those of the jar and it has that one; elsewhere {@code
+   * libmindspore-lite.so} finds it beside itself.
+   */
+  static synchronized void loadTraining() {
+    load();
+    if (!isOfJar || isTrainingLoaded || loader().getResource(resource(TRAINING_FILE)) == null) {
+      return;
+    }
+    loadFromJar("", TRAINING_FILE);
+    isTrainingLoaded = true;
+  }
+
+  private static void loadFromJar(String triedBefore, String... libraries) {
     try {
       Path folder = Files.createTempDirectory("mindspore_lite_libs-");
       try {
-        for (String file : FILES) {
-          copy(file, folder.resolve(file), before);
+        for (String file : libraries) {
+          copy(file, folder.resolve(file), triedBefore);
         }
-        for (String file : FILES) {
+        for (String file : libraries) {
           System.load(folder.resolve(file).toString());
         }
       } finally {
         delete(folder);
       }
     } catch (IOException e) {
-      throw failure("copying the libraries of the jar failed: " + e, before);
+      throw new UnsatisfiedLinkError("copying the libraries of the jar failed: " + e + triedBefore);
     }
   }
 
-  private static void copy(String file, Path target, UnsatisfiedLinkError before) throws IOException {
-    String resource = "com/mindspore/lite/linux_" + architecture() + "/" + file;
-    try (InputStream source = NativeLibrary.class.getClassLoader().getResourceAsStream(resource)) {
+  private static void copy(String file, Path target, String triedBefore) throws IOException {
+    try (InputStream source = loader().getResourceAsStream(resource(file))) {
       if (source == null) {
-        throw failure("the class path has no " + resource, before);
+        throw new UnsatisfiedLinkError("the class path has no " + resource(file) + triedBefore);
       }
       Files.copy(source, target);
     }
+  }
+
+  private static ClassLoader loader() {
+    return NativeLibrary.class.getClassLoader();
+  }
+
+  private static String resource(String file) {
+    return "com/mindspore/lite/linux_" + architecture() + "/" + file;
   }
 
   // A loaded library needs its file no longer.
@@ -75,9 +99,5 @@ public class NativeLibrary {
   private static String architecture() {
     String name = System.getProperty("os.arch").toLowerCase(Locale.ROOT);
     return name.equals("amd64") ? "x86_64" : name;
-  }
-
-  private static UnsatisfiedLinkError failure(String reason, UnsatisfiedLinkError before) {
-    return new UnsatisfiedLinkError(reason + "; java.library.path: " + before.getMessage());
   }
 }

@@ -2,20 +2,28 @@ package com.mindspore.config;
 
 import com.mindspore.NativeHandle;
 
-/** Settings of training. A model built with them is refused: this library does not train. */
+/** Settings of training, which a model is built with that is to learn. */
 public class TrainCfg extends NativeHandle {
   public TrainCfg() {
     super(0, true);
   }
 
+  /** The loss is the node whose name contains {@code loss_fct}, {@code _loss_fn} or {@code SigmoidCrossEntropy}. */
   public boolean init() {
-    return attempt(() -> replace(nativeCreate(null)));
+    return attempt(() -> create(null));
   }
 
+  /** The loss is the node whose name contains the given text. */
   public boolean init(String lossName) {
-    return attempt(() -> replace(nativeCreate(utf8(lossName, "the name of the loss"))));
+    return attempt(() -> create(utf8(lossName, "the name of the loss")));
   }
 
+  private void create(byte[] lossName) {
+    NativeLibrary.loadTraining();
+    replace(nativeCreate(lossName));
+  }
+
+  /** How gradients are scaled in mixed precision. */
   public boolean addMixPrecisionCfg(boolean dynamicLossScale, float lossScale, int thresholdIterNum) {
     return attempt(() -> nativeAddMixPrecision(handle(), dynamicLossScale, lossScale, thresholdIterNum));
   }

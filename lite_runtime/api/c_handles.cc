@@ -1,0 +1,76 @@
+#include "api/c_handles.h"
+
+#include <algorithm>
+
+#include "api/log.h"
+
+namespace mslite {
+void CTensors::Show(const std::vector<mindspore::MSTensor> &tensors) {
+  handles_.clear();
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (i < holders_.size()) {
+      holders_[i] = CTensor(tensors[i]);
+    } else {
+      holders_.emplace_back(tensors[i]);
+    }
+    handles_.push_back(&holders_[i]);
+  }
+}
+
+MSTensorHandle CTensors::Find(const char *name) {
+  const auto place = std::find_if(handles_.begin(), handles_.end(), [name](const void *handle) {
+    return static_cast<const CTensor *>(handle)->name == name;
+  });
+  return place == handles_.end() ? nullptr : *place;
+}
+
+MSStatus Reported(const mindspore::Status &status) { return CodeOf(Logged(status)); }
+
+mindspore::Status NullArgument(const char *what) {
+  return {mindspore::kLiteNullptr, std::string(what) + ": an argument is NULL that must not be"};
+}
+
+MSStatus BuildModel(
+    const char *caller, MSModelHandle handle, MSModelType type, MSContextHandle context,
+    const std::function<mindspore::Status(CModel *, const std::shared_ptr<mindspore::Context> &)> &build) {
+  if (handle == nullptr || context == nullptr) return Reported(NullArgument(caller));
+  if (type != kMSModelTypeMindIR) {
+    return Reported({mindspore::kLiteParamInvalid, std::string(caller) + ": the type must be kMSModelTypeMindIR, not " +
+                                                       std::to_string(static_cast<uint32_t>(type))});
+  }
+  CModel *model = ToModel(handle);
+  // The context of the first build may be the one that is given again, and is gone.
+  if (model->context != nullptr) return Reported({mindspore::kLiteModelRebuild, "the model is built already"});
+  return CodeOf(Guard([&]() -> mindspore::Status {
+    auto *holder = static_cast<CContext *>(context);
+    const mindspore::Status status = build(model, holder->context);
+    if (status.IsError()) return status;
+    model->context = holder->context;
+    delete holder;
+    model->inputs.Show(model->model.GetInputs());
+    model->outputs.Show(model->model.GetOutputs());
+    return status;
+  }));
+}
+
+bool Unwrap(const MSTensorHandleArray &array, std::vector<mindspore::MSTensor> *tensors) {
+  if (array.handle_num != 0 && array.handle_list == nullptr) return false;
+  for (size_t i = 0; i < array.handle_num; ++i) {
+    if (array.handle_list[i] == nullptr) return false;
+    tensors->push_back(static_cast<CTensor *>(array.handle_list[i])->tensor);
+  }
+  return true;
+}
+
+mindspore::MSKernelCallBack Wrap(MSKernelCallBackC function) {
+  if (function == nullptr) return nullptr;
+  return [function](const std::vector<mindspore::MSTensor> &inputs, const std::vector<mindspore::MSTensor> &outputs,
+                    const mindspore::MSCallBackParam &info) {
+    CTensors in(inputs);
+    CTensors out(outputs);
+    std::string name = info.node_name;
+    std::string type = info.node_type;
+    return function(in.array(), out.array(), {name.data(), type.data()});
+  };
+}
+}  // namespace mslite

@@ -1,0 +1,224 @@
+// The C API of training.
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "api/c_handles.h"
+#include "api/log.h"
+#include "include/api/cfg.h"
+#include "include/api/serialization.h"
+#include "include/c_api/model_c.h"
+
+namespace {
+using mslite::CModel;
+using mslite::CodeOf;
+using mslite::NullArgument;
+using mslite::Reported;
+using mslite::ToModel;
+using mslite::Unwrap;
+using mslite::Wrap;
+
+mindspore::TrainCfg *To(MSTrainCfgHandle handle) { return static_cast<mindspore::TrainCfg *>(handle); }
+
+// Builds a model of the graph that `load` gives.
+MSStatus BuildFrom(const char *caller, MSModelHandle handle, MSModelType type, MSContextHandle context,
+                   MSTrainCfgHandle train_cfg, const std::function<mindspore::Status(mindspore::Graph *)> &load) {
+  if (train_cfg == nullptr) return Reported(NullArgument(caller));
+  return mslite::BuildModel(caller, handle, type, context,
+                            [&](CModel *model, const std::shared_ptr<mindspore::Context> &where) -> mindspore::Status {
+                              mindspore::Graph graph;
+                              if (const mindspore::Status status = load(&graph); status.IsError()) return status;
+                              const auto config = std::make_shared<mindspore::TrainCfg>(*To(train_cfg));
+                              const mindspore::Status status =
+                                  model->model.Build(mindspore::GraphCell(graph), where, config);
+                              model->is_for_training = status.IsOk();
+                              return status;
+                            });
+}
+
+// Calls what may make other tensors the outputs of the model; it logs its failures itself.
+MSStatus Change(const char *caller, MSModelHandle handle, const std::function<mindspore::Status(CModel *)> &change) {
+  if (handle == nullptr) return Reported(NullArgument(caller));
+  return CodeOf(mslite::Guard([&]() -> mindspore::Status {
+    CModel *model = ToModel(handle);
+    const mindspore::Status status = change(model);
+    if (model->is_for_training) model->outputs.Show(model->model.GetOutputs());
+    return status;
+  }));
+}
+
+// False where there are none but should be.
+bool ReadNames(char **texts, size_t count, std::vector<std::string> *names) {
+  if (texts == nullptr && count != 0) return false;
+  for (size_t i = 0; i < count; ++i) {
+    if (texts[i] == nullptr) return false;
+    names->emplace_back(texts[i]);
+  }
+  return true;
+}
+}  // namespace
+
+// ---- configuration ----
+
+MSTrainCfgHandle MSTrainCfgCreate() { return new (std::nothrow) mindspore::TrainCfg; }
+void MSTrainCfgDestroy(MSTrainCfgHandle *train_cfg) {
+  if (train_cfg == nullptr) return;
+  delete To(*train_cfg);
+  *train_cfg = nullptr;
+}
+
+char **MSTrainCfgGetLossName(MSTrainCfgHandle train_cfg, size_t *num) {
+  if (num == nullptr) return nullptr;
+  *num = 0;
+  if (train_cfg == nullptr) return nullptr;
+  char **names = nullptr;
+  mslite::Guard([&]() -> mindspore::Status {
+    const std::vector<std::string> texts = To(train_cfg)->GetLossName();
+    names = static_cast<char **>(std::calloc(texts.size() + 1, sizeof(char *)));
+    for (; names != nullptr && *num < texts.size(); ++*num) {
+      names[*num] = strdup(texts[*num].c_str());
+      if (names[*num] == nullptr) break;
+    }
+    return mindspore::kSuccess;
+  });
+  return names;
+}
+void MSTrainCfgSetLossName(MSTrainCfgHandle train_cfg, const char **loss_name, size_t num) {
+  if (train_cfg == nullptr || (loss_name == nullptr && num != 0)) return;
+  mslite::Guard([&]() -> mindspore::Status {
+    std::vector<std::string> names;
+    for (size_t i = 0; i < num; ++i) names.emplace_back(loss_name[i] == nullptr ? "" : loss_name[i]);
+    To(train_cfg)->SetLossName(names);
+    return mindspore::kSuccess;
+  });
+}
+MSOptimizationLevel MSTrainCfgGetOptimizationLevel(MSTrainCfgHandle train_cfg) {
+  return train_cfg == nullptr ? kMSKO0 : static_cast<MSOptimizationLevel>(To(train_cfg)->optimization_level_);
+}
+void MSTrainCfgSetOptimizationLevel(MSTrainCfgHandle train_cfg, MSOptimizationLevel level) {
+  if (train_cfg == nullptr) return;
+  To(train_cfg)->optimization_level_ = static_cast<mindspore::OptimizationLevel>(level);
+}
+
+// ---- steps ----
+
+MSStatus MSTrainModelBuild(MSModelHandle model, const void *model_data, size_t data_size, MSModelType model_type,
+                           const MSContextHandle model_context, const MSTrainCfgHandle train_cfg) {
+  constexpr char kCaller[] = "MSTrainModelBuild";
+  if (model_data == nullptr) return Reported(NullArgument(kCaller));
+  return BuildFrom(kCaller, model, model_type, model_context, train_cfg, [&](mindspore::Graph *graph) {
+    return mindspore::Serialization::Load(model_data, data_size, mindspore::kMindIR, graph);
+  });
+}
+MSStatus MSTrainModelBuildFromFile(MSModelHandle model, const char *model_path, MSModelType model_type,
+                                   const MSContextHandle model_context, const MSTrainCfgHandle train_cfg) {
+  constexpr char kCaller[] = "MSTrainModelBuildFromFile";
+  if (model_path == nullptr) return Reported(NullArgument(kCaller));
+  return BuildFrom(kCaller, model, model_type, model_context, train_cfg, [&](mindspore::Graph *graph) {
+    return mindspore::Serialization::Load(std::string(model_path), mindspore::kMindIR, graph);
+  });
+}
+
+MSStatus MSRunStep(MSModelHandle model, const MSKernelCallBackC before, const MSKernelCallBackC after) {
+  if (model == nullptr) return Reported(NullArgument("MSRunStep"));
+  return Reported(mslite::Guard([&] { return ToModel(model)->model.RunStep(Wrap(before), Wrap(after)); }));
+}
+MSStatus MSModelRunStep(MSModelHandle model, const MSKernelCallBackC before, const MSKernelCallBackC after) {
+  return MSRunStep(model, before, after);
+}
+
+MSStatus MSModelSetTrainMode(const MSModelHandle model, bool train) {
+  return Change("MSModelSetTrainMode", model, [train](CModel *changed) { return changed->model.SetTrainMode(train); });
+}
+bool MSModelGetTrainMode(MSModelHandle model) { return model != nullptr && ToModel(model)->model.GetTrainMode(); }
+
+MSStatus MSModelSetLearningRate(MSModelHandle model, float learning_rate) {
+  if (model == nullptr) return Reported(NullArgument("MSModelSetLearningRate"));
+  return CodeOf(ToModel(model)->model.SetLearningRate(learning_rate));
+}
+float MSModelGetLearningRate(MSModelHandle model) {
+  return model == nullptr ? 0.0f : ToModel(model)->model.GetLearningRate();
+}
+
+MSStatus MSModelSetupVirtualBatch(MSModelHandle model, int virtual_batch_multiplier, float lr, float momentum) {
+  return Change("MSModelSetupVirtualBatch", model, [=](CModel *changed) {
+    return changed->model.SetupVirtualBatch(virtual_batch_multiplier, lr, momentum);
+  });
+}
+
+// ---- weights ----
+
+MSTensorHandleArray MSModelGetWeights(MSModelHandle model) {
+  if (model == nullptr) return {0, nullptr};
+  return mslite::Attempt([model]() -> MSTensorHandleArray {
+    mslite::CTensors &weights = ToModel(model)->weights;
+    weights.Show(ToModel(model)->model.GetFeatureMaps());
+    return weights.array();
+  });
+}
+
+MSStatus MSModelUpdateWeights(MSModelHandle model, const MSTensorHandleArray new_weights) {
+  constexpr char kCaller[] = "MSModelUpdateWeights";
+  return Change(kCaller, model, [&](CModel *changed) -> mindspore::Status {
+    std::vector<mindspore::MSTensor> weights;
+    if (!Unwrap(new_weights, &weights)) return mslite::Logged(NullArgument(kCaller));
+    return changed->is_for_training ? changed->model.UpdateFeatureMaps(weights) : changed->model.UpdateWeights(weights);
+  });
+}
+
+// ---- files ----
+
+// Of the projects that mslite-codegen writes, which have a function of that name.
+MSStatus MSModelExportWeight(const MSModelHandle, const char *) { return kMSStatusLiteNotSupport; }
+
+MSStatus MSExportModel(MSModelHandle model, MSModelType model_type, const char *model_file,
+                       MSQuantizationType quantization_type, bool export_inference_only, char **output_tensor_name,
+                       size_t num) {
+  constexpr char kCaller[] = "MSExportModel";
+  if (model == nullptr || model_file == nullptr) return Reported(NullArgument(kCaller));
+  return CodeOf(mslite::Guard([&]() -> mindspore::Status {
+    std::vector<std::string> outputs;
+    if (!ReadNames(output_tensor_name, num, &outputs)) return mslite::Logged(NullArgument(kCaller));
+    return mindspore::Serialization::ExportModel(
+        ToModel(model)->model, static_cast<mindspore::ModelType>(model_type), std::string(model_file),
+        static_cast<mindspore::QuantizationType>(quantization_type), export_inference_only, outputs);
+  }));
+}
+
+MSStatus MSExportModelBuffer(MSModelHandle model, MSModelType model_type, char **model_data, size_t *data_size,
+                             MSQuantizationType quantization_type, bool export_inference_only,
+                             char **output_tensor_name, size_t num) {
+  constexpr char kCaller[] = "MSExportModelBuffer";
+  if (model_data != nullptr) *model_data = nullptr;
+  if (data_size != nullptr) *data_size = 0;
+  if (model == nullptr || model_data == nullptr || data_size == nullptr) return Reported(NullArgument(kCaller));
+  return CodeOf(mslite::Guard([&]() -> mindspore::Status {
+    std::vector<std::string> outputs;
+    if (!ReadNames(output_tensor_name, num, &outputs)) return mslite::Logged(NullArgument(kCaller));
+    mindspore::Buffer bytes;
+    const mindspore::Status status = mindspore::Serialization::ExportModel(
+        ToModel(model)->model, static_cast<mindspore::ModelType>(model_type), &bytes,
+        static_cast<mindspore::QuantizationType>(quantization_type), export_inference_only, outputs);
+    if (status.IsError()) return status;
+    *model_data = static_cast<char *>(std::malloc(bytes.DataSize()));
+    if (*model_data == nullptr) return mslite::Logged(mslite::OutOfMemory());
+    std::memcpy(*model_data, bytes.Data(), bytes.DataSize());
+    *data_size = bytes.DataSize();
+    return mindspore::kSuccess;
+  }));
+}
+
+MSStatus MSExportWeightsCollaborateWithMicro(MSModelHandle model, MSModelType model_type, const char *weight_file,
+                                             bool is_inference, bool enable_fp16, char **changeable_weights_name,
+                                             size_t num) {
+  constexpr char kCaller[] = "MSExportWeightsCollaborateWithMicro";
+  if (model == nullptr || weight_file == nullptr) return Reported(NullArgument(kCaller));
+  return Reported(mslite::Guard([&]() -> mindspore::Status {
+    std::vector<std::string> names;
+    if (!ReadNames(changeable_weights_name, num, &names)) return NullArgument(kCaller);
+    return mindspore::Serialization::ExportWeightsCollaborateWithMicro(
+        ToModel(model)->model, static_cast<mindspore::ModelType>(model_type), std::string(weight_file), is_inference,
+        enable_fp16, names);
+  }));
+}

@@ -1,0 +1,198 @@
+"""Models that learn. Beyond MindSpore Lite's Python API: the names are those of its C++ API."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mslite import _runtime
+from mslite.meta import meta_of
+from mslite.predictor import Path, Predictor
+from mslite.settings import Settings, checked, integer
+from mslite.tensor import Input, Tensor, native_input, tensor_of
+from mslite.types import OptimizationLevel, QuantizationType
+
+
+class TrainCfg(Settings):
+    """How a model is trained. Wrong types raise TypeError, wrong values ValueError."""
+
+    _names = ("optimization_level", "loss_name", "accumulate_gradients")
+
+    def __init__(self) -> None:
+        self._optimization_level = OptimizationLevel.O0
+        self._loss_name = list(_runtime.TrainCfg().loss_name)
+        self._accumulate_gradients = False
+
+    @property
+    def optimization_level(self) -> OptimizationLevel:
+        """O0: all in float32. Other levels, of mixed precision, are refused when the model is built."""
+        return self._optimization_level
+
+    @optimization_level.setter
+    def optimization_level(self, level: OptimizationLevel) -> None:
+        self._optimization_level = checked("optimization_level", level, OptimizationLevel)
+
+    @property
+    def loss_name(self) -> list[str]:
+        """A node whose name contains one of these is a loss: training gives its outputs, evaluation what it is computed
+        of."""
+        return list(self._loss_name)
+
+    @loss_name.setter
+    def loss_name(self, fragments: Sequence[str]) -> None:
+        self._loss_name = strings("loss_name", fragments)
+
+    @property
+    def accumulate_gradients(self) -> bool:
+        """Steps add to the gradients and leave the weights; `apply_gradients` updates them."""
+        return self._accumulate_gradients
+
+    @accumulate_gradients.setter
+    def accumulate_gradients(self, accumulate: bool) -> None:
+        self._accumulate_gradients = checked("accumulate_gradients", accumulate, bool)
+
+
+def native_train_cfg(config: TrainCfg) -> _runtime.TrainCfg:
+    """The settings as the native module takes them. Raises TypeError for anything else."""
+    checked("train_cfg", config, TrainCfg)
+    native = _runtime.TrainCfg()
+    native.optimization_level = config.optimization_level.value
+    native.loss_name = config.loss_name
+    native.accumulate_gradients = config.accumulate_gradients
+    return native
+
+
+def strings(name: str, values: Any) -> list[str]:
+    """A copy of the list. Raises TypeError when it is none of str."""
+    if not isinstance(values, list | tuple):
+        raise TypeError(f"{name} must be a list of str, not {type(values).__name__}")
+    return [checked(f"an entry of {name}", value, str) for value in values]
+
+
+class Trainable(Predictor):
+    """What models can that were built with a TrainCfg. They evaluate until `set_train_mode(True)`.
+
+    Every method raises RuntimeError for a model that was not built for training, and TypeError or ValueError for wrong
+    arguments."""
+
+    def set_train_mode(self, train: bool) -> None:
+        """Chooses what a run is: a step of training, or an evaluation with the weights as they are now."""
+        checked("train", train, bool)
+
+        def choose(model: _runtime.Model) -> None:
+            model.set_train_mode(train)
+            self._describe(model)
+
+        self._workers.run(choose)
+
+    def get_train_mode(self) -> bool:
+        """Whether a run is a step of training."""
+        return self._workers.run(lambda model: model.train_mode())
+
+    def run_step(self, inputs: Sequence[Input]) -> list[Tensor]:
+        """One step: forward, backward, and the update of the weights. Returns the losses.
+
+        Raises as `predict`, and RuntimeError while the model evaluates."""
+        if not self.get_train_mode():
+            raise RuntimeError("the model evaluates; set_train_mode(True) comes before run_step")
+        return self.predict(inputs)
+
+    def get_gradients(self) -> list[Tensor]:
+        """Copies of the gradients of the last step, or of their sums where steps add them; one for each weight, in the
+        order of `get_trainable_params`. Empty before the first of such steps."""
+        return self._copies(lambda model: model.gradients())
+
+    def apply_gradients(self, gradients: Sequence[Tensor]) -> None:
+        """Updates the weights by these gradients, found by their names, all of them. Sums of gradients begin anew."""
+        native = _native("gradients", gradients)
+        self._workers.run(lambda model: model.apply_gradients(native))
+
+    def get_trainable_params(self) -> list[Tensor]:
+        """Copies of the weights that the optimizers update, in the order of the optimizers."""
+        return self._copies(lambda model: model.trainable_params())
+
+    def get_feature_maps(self) -> list[Tensor]:
+        """Copies of the variables that evaluation reads, as they are now."""
+        return self._copies(lambda model: model.feature_maps())
+
+    def update_feature_maps(self, weights: Sequence[Tensor]) -> None:
+        """Gives weights other contents, found by their names; of the same type and size, or all stay as they were."""
+        native = _native("weights", weights)
+        self._workers.run(lambda model: model.update_feature_maps(native))
+
+    def get_optimizer_params(self) -> list[Tensor]:
+        """Copies of the numbers of the optimizers: learning rates, momentum and the like."""
+        return self._copies(lambda model: model.optimizer_params())
+
+    def set_optimizer_params(self, params: Sequence[Tensor]) -> None:
+        """Gives numbers of the optimizers other values, found by their names."""
+        native = _native("params", params)
+        self._workers.run(lambda model: model.set_optimizer_params(native))
+
+    def get_learning_rate(self) -> float:
+        """The learning rate of the first optimizer; 0 where the graph computes it."""
+        return self._workers.run(lambda model: model.learning_rate())
+
+    def set_learning_rate(self, learning_rate: float) -> None:
+        """Gives all optimizers this learning rate."""
+        rate = _number("learning_rate", learning_rate)
+        self._workers.run(lambda model: model.set_learning_rate(rate))
+
+    def setup_virtual_batch(
+        self, virtual_batch_multiplier: int, learning_rate: float = -1.0, momentum: float = -1.0
+    ) -> None:
+        """Makes one update out of so many steps, by the sum of their gradients. 1 or less: an update in each step.
+
+        A negative learning rate stands for the present one divided by the multiplier, a negative momentum for the
+        present one."""
+        multiplier = integer("virtual_batch_multiplier", virtual_batch_multiplier, least=-(2**31))
+        rate, inertia = _number("learning_rate", learning_rate), _number("momentum", momentum)
+
+        def setup(model: _runtime.Model) -> None:
+            model.setup_virtual_batch(multiplier, rate, inertia)
+            self._describe(model)
+
+        self._workers.run(setup)
+
+    def export_model(
+        self,
+        model_file: Path,
+        quantization_type: QuantizationType = QuantizationType.NO_QUANT,
+        export_inference_only: bool = True,
+        output_tensor_name: Sequence[str] = (),
+    ) -> None:
+        """Writes the model as it is now to a `.ms` file (the suffix is added where it is missing): what evaluation
+        computes, or, with `export_inference_only=False`, the whole training graph, which goes on where this one is.
+
+        `output_tensor_name` are the outputs of the first kind; none: all. The file is there whole or as it was before.
+
+        Raises RuntimeError for a file that cannot be written, and for names that the graph does not have."""
+        path = os.fspath(model_file)
+        quantization = checked("quantization_type", quantization_type, QuantizationType).value
+        checked("export_inference_only", export_inference_only, bool)
+        outputs = strings("output_tensor_name", output_tensor_name)
+        self._workers.run(lambda model: model.export_model(path, quantization, export_inference_only, outputs))
+
+    def _copies(self, ask: Callable[[_runtime.Model], list[Any]]) -> list[Tensor]:
+        return [tensor_of(meta_of(meta), array) for meta, array in self._workers.run(ask)]
+
+
+def _number(name: str, value: Any) -> float:
+    """The value as a float. Raises TypeError when it is no number, ValueError when it is not finite."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"{name} must be float, not {type(value).__name__}")
+    if not math.isfinite(value):
+        raise ValueError(f"{name} must be finite, not {value}")
+    return float(value)
+
+
+def _native(name: str, tensors: Sequence[Tensor]) -> list[Any]:
+    """Named tensors as the native module takes them. Raises TypeError for anything else."""
+    if not isinstance(tensors, list | tuple) or not all(isinstance(tensor, Tensor) for tensor in tensors):
+        raise TypeError(f"{name} must be a list of Tensor")
+    return [native_input(tensor) for tensor in tensors]
+
+
+__all__ = ["TrainCfg", "Trainable"]

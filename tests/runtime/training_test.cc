@@ -1,0 +1,250 @@
+// Training by the C++ API: epochs over datasets, callbacks, metrics.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "include/api/callback/ckpt_saver.h"
+#include "include/api/callback/loss_monitor.h"
+#include "include/api/callback/lr_scheduler.h"
+#include "include/api/callback/time_monitor.h"
+#include "include/api/callback/train_accuracy.h"
+#include "include/api/cfg.h"
+#include "include/api/context.h"
+#include "include/api/metrics/accuracy.h"
+#include "include/api/model.h"
+#include "include/api/serialization.h"
+#include "include/dataset/datasets.h"
+#include "model_builder.h"
+
+namespace mindspore {
+namespace {
+namespace schema = mslite::schema;
+using mslite::test::ModelBuilder;
+
+constexpr int32_t kBatch = 4;
+constexpr int32_t kFeatures = 9;
+constexpr int32_t kClasses = 3;
+
+// logits = x * w^T, their cross entropy with labels, and Momentum.
+std::string TrainingModel() {
+  ModelBuilder m;
+  auto &b = m.builder;
+  const uint32_t x = m.Value("x", {kBatch, kFeatures});
+  const uint32_t labels = m.Value("labels", {kBatch}, mslite::test::kInt);
+  const std::vector<float> zeros(static_cast<size_t>(kClasses) * kFeatures, 0.0f);
+  const uint32_t weight = m.Floats("w", {kClasses, kFeatures}, zeros);
+  const uint32_t moments = m.Floats("moments.w", {kClasses, kFeatures}, zeros);
+  const uint32_t rate = m.Floats("learning_rate", {}, {0.5f});
+  const uint32_t momentum = m.Floats("momentum", {}, {0.5f});
+  const uint32_t logits = m.Value("logits", {kBatch, kClasses});
+  const uint32_t loss = m.Value("loss", {1});
+  const uint32_t logits_grad = m.Value("logits_grad", {kBatch, kClasses});
+  const uint32_t weight_grad = m.Value("w_grad", {kClasses, kFeatures});
+  const uint32_t updated = m.Value("updated", {kClasses, kFeatures});
+  m.Node("net/MatMul", schema::CreateMatMulFusion(b, false, true), {x, weight}, {logits});
+  m.Node("net/_loss_fn/Loss", schema::CreateSparseSoftmaxCrossEntropyWithLogits(b, false), {logits, labels}, {loss});
+  m.Node("Gradients/net/Loss", schema::CreateSparseSoftmaxCrossEntropyWithLogits(b, true), {logits, labels},
+         {logits_grad});
+  m.Node("Gradients/net/MatMul", schema::CreateMatMulFusion(b, true, false), {logits_grad, x}, {weight_grad});
+  m.Node("optimizer/Momentum", schema::CreateApplyMomentum(b), {weight, moments, rate, weight_grad, momentum},
+         {updated});
+  m.Graph({x, labels}, {loss}, {0, 1, 2, 3, 4});
+  return m.Finish({x, labels}, {loss});
+}
+
+std::shared_ptr<Context> OnTheCpu() {
+  auto context = std::make_shared<Context>();
+  context->MutableDeviceInfo().push_back(std::make_shared<CPUDeviceInfo>());
+  return context;
+}
+
+Status BuildFrom(const std::string &file, Model *model) {
+  Graph graph;
+  const Status status = Serialization::Load(file.data(), file.size(), kMindIR, &graph);
+  return status.IsError() ? status : model->Build(GraphCell(graph), OnTheCpu(), std::make_shared<TrainCfg>());
+}
+
+// Rows whose class is the place of their largest number; the last, incomplete batch is left out.
+std::shared_ptr<dataset::Dataset> Rows(int32_t label_offset = 0) {
+  constexpr int32_t kRows = 4 * kBatch + 1;
+  std::vector<float> x(static_cast<size_t>(kRows) * kFeatures);
+  std::vector<int32_t> labels(kRows);
+  for (int32_t row = 0; row < kRows; ++row) {
+    for (int32_t i = 0; i < kFeatures; ++i)
+      x[static_cast<size_t>(row * kFeatures + i)] = 0.01f * static_cast<float>((row * 5 + i * 3) % 7);
+    const int32_t label = (row * 7 / 3) % kClasses;
+    x[static_cast<size_t>(row * kFeatures + label)] = 1.0f;
+    labels[static_cast<size_t>(row)] = label + label_offset;
+  }
+  return dataset::Tensors(
+      {MSTensor("x", DataType::kNumberTypeFloat32, {kRows, kFeatures}, x.data(), x.size() * sizeof(float)),
+       MSTensor("labels", DataType::kNumberTypeInt32, {kRows}, labels.data(), labels.size() * sizeof(int32_t))});
+}
+
+// A folder of its own for each test.
+class Training : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/mslite_training_XXXXXX";
+    ASSERT_NE(mkdtemp(name), nullptr);
+    folder_ = name;
+    ASSERT_EQ(BuildFrom(TrainingModel(), &model_), kSuccess);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string folder_;
+  Model model_;
+};
+
+// Writes down what is called.
+class Recorder : public TrainCallBack {
+ public:
+  explicit Recorder(CallbackRetValue answer = kContinue) : answer_(answer) {}
+  void Begin(const TrainCallBackData &) override { calls += "B"; }
+  void End(const TrainCallBackData &) override { calls += "E"; }
+  void EpochBegin(const TrainCallBackData &) override { calls += "["; }
+  CallbackRetValue EpochEnd(const TrainCallBackData &) override {
+    calls += "]";
+    return answer_;
+  }
+  void StepBegin(const TrainCallBackData &data) override { calls += std::to_string(data.step_); }
+  void StepEnd(const TrainCallBackData &data) override { calls += data.train_mode_ ? "t" : "e"; }
+
+  std::string calls;
+
+ private:
+  CallbackRetValue answer_;
+};
+
+TEST_F(Training, LearnsFromADataset) {
+  LossMonitor losses(0);
+  TimeMonitor time;
+  float factor = 0.5f;
+  LRScheduler schedule(MultiplicativeLRLambda, &factor, 10);
+  CkptSaver saver(15, folder_ + "/m");
+  AccuracyMetrics accuracy;
+  ASSERT_EQ(model_.InitMetrics({&accuracy}), kSuccess);
+  ASSERT_EQ(model_.GetMetrics().size(), 1u);
+  ASSERT_EQ(model_.Train(30, Rows()->Shuffle(3), {&losses, &time, &schedule, &saver}), kSuccess);
+  ASSERT_EQ(losses.GetLossPoints().size(), 30u);
+  EXPECT_LT(losses.GetLossPoints().back().second, 0.3f * losses.GetLossPoints().front().second);
+  EXPECT_FLOAT_EQ(model_.GetLearningRate(), 0.5f * 0.125f);
+  ASSERT_EQ(model_.Evaluate(Rows(), {}), kSuccess);
+  EXPECT_EQ(accuracy.Eval(), 1.0f);
+  EXPECT_FALSE(model_.GetTrainMode());
+
+  // Half the way, then from the checkpoint: the same weights.
+  Model other;
+  Graph graph;
+  ASSERT_EQ(Serialization::Load(folder_ + "/m_trained_15.ms", kMindIR, &graph), kSuccess);
+  ASSERT_EQ(other.Build(GraphCell(graph), OnTheCpu(), std::make_shared<TrainCfg>()), kSuccess);
+  EXPECT_FLOAT_EQ(other.GetLearningRate(), 0.25f);
+  EXPECT_TRUE(std::filesystem::exists(folder_ + "/m_trained_30.ms"));
+}
+
+TEST_F(Training, CallsBack) {
+  Recorder all;
+  ASSERT_EQ(model_.Train(2, Rows(), {&all}), kSuccess);
+  EXPECT_EQ(all.calls, "B[0t1t2t3t][0t1t2t3t]E");
+  Recorder stops(kStopTraining);
+  ASSERT_EQ(model_.Train(2, Rows(), {&stops}), kSuccess);
+  EXPECT_EQ(stops.calls, "B[0t1t2t3t]E");
+  Recorder exits(kExit);
+  ASSERT_EQ(model_.Train(2, Rows(), {&exits}), kSuccess);
+  EXPECT_EQ(exits.calls, "B[0t1t2t3t]");
+  Recorder evaluates;
+  ASSERT_EQ(model_.Evaluate(Rows()->Batch(kBatch), {&evaluates}), kSuccess);
+  EXPECT_EQ(evaluates.calls, "B[0e1e2e3e]E");
+}
+
+TEST_F(Training, RefusesWhatDoesNotFit) {
+  EXPECT_EQ(model_.Train(0, Rows(), {}), kLiteParamInvalid);
+  EXPECT_EQ(model_.Train(1, nullptr, {}), kLiteNullptr);
+  EXPECT_EQ(model_.Train(1, Rows(), {nullptr}), kLiteNullptr);
+  EXPECT_EQ(model_.Train(1, dataset::Tensors({}), {}), kLiteParamInvalid);
+  EXPECT_EQ(model_.Train(1, Rows()->Batch(kBatch + 1), {}), kLiteParamInvalid);
+  // Labels that no class has: the node says so, and no weight becomes what it was not.
+  EXPECT_EQ(model_.Train(1, Rows(kClasses), {}), kLiteOpExecuteFailure);
+  ASSERT_EQ(model_.GetTrainableParams().size(), 1u);
+  EXPECT_EQ(static_cast<const float *>(model_.GetTrainableParams()[0].Data().get())[0], 0.0f);
+  EXPECT_EQ(model_.Train(1, Rows(-1), {}), kLiteOpExecuteFailure);
+  EXPECT_EQ(model_.Train(1, Rows(), {}), kSuccess);
+}
+
+void Write(const std::string &path, const std::vector<uint8_t> &bytes) {
+  std::FILE *file = std::fopen(path.c_str(), "wb");
+  ASSERT_NE(file, nullptr);
+  EXPECT_EQ(std::fwrite(bytes.data(), 1, bytes.size(), file), bytes.size());
+  EXPECT_EQ(std::fclose(file), 0);
+}
+
+// Images of 3 x 3 whose brightest pixel is that of their label.
+TEST_F(Training, ReadsMnist) {
+  constexpr uint8_t kCount = 12;
+  std::vector<uint8_t> images = {0, 0, 8, 3, 0, 0, 0, kCount, 0, 0, 0, 3, 0, 0, 0, 3};
+  std::vector<uint8_t> labels = {0, 0, 8, 1, 0, 0, 0, kCount};
+  for (uint8_t i = 0; i < kCount; ++i) {
+    labels.push_back(i % kClasses);
+    for (uint8_t pixel = 0; pixel < kFeatures; ++pixel) images.push_back(pixel == i % kClasses ? 255 : pixel);
+  }
+  Write(folder_ + "/train-images-idx3-ubyte", images);
+  Write(folder_ + "/train-labels-idx1-ubyte", labels);
+  const std::shared_ptr<dataset::Dataset> digits = dataset::Mnist(folder_);
+  ASSERT_EQ(digits->GetDatasetSize(), kCount);
+  ASSERT_EQ(digits->GetColumns().size(), 2u);
+  EXPECT_EQ(digits->GetColumns()[0].shape, (std::vector<int64_t>{3, 3, 1}));
+  std::vector<float> image(kFeatures);
+  ASSERT_EQ(digits->Read(1, 0, image.data()), kSuccess);
+  EXPECT_EQ(image[1], 1.0f);
+  EXPECT_EQ(image[5], 5.0f / 255.0f);
+  EXPECT_EQ(digits->Read(kCount, 0, image.data()), kLiteParamInvalid);
+  EXPECT_EQ(digits->Read(0, 2, image.data()), kLiteParamInvalid);
+  EXPECT_EQ(model_.Train(20, digits, {}), kSuccess);
+  AccuracyMetrics accuracy;
+  ASSERT_EQ(model_.InitMetrics({&accuracy}), kSuccess);
+  ASSERT_EQ(model_.Evaluate(digits, {}), kSuccess);
+  EXPECT_EQ(accuracy.Eval(), 1.0f);
+
+  EXPECT_EQ(model_.Train(1, dataset::Mnist(folder_, "test"), {}), kLiteFileError);
+  EXPECT_EQ(model_.Train(1, dataset::Mnist(folder_, "all"), {}), kLiteParamInvalid);
+  images.pop_back();
+  Write(folder_ + "/train-images-idx3-ubyte", images);
+  EXPECT_EQ(model_.Train(1, dataset::Mnist(folder_), {}), kLiteFileError);
+  images[8] = 0xFF;  // rows of four thousand millions
+  Write(folder_ + "/train-images-idx3-ubyte", images);
+  EXPECT_EQ(model_.Train(1, dataset::Mnist(folder_), {}), kLiteFileError);
+}
+
+TEST(Datasets, Shuffle) {
+  const std::shared_ptr<dataset::Dataset> rows = Rows();
+  std::vector<int64_t> in_order;
+  for (int64_t i = 0; i < rows->GetDatasetSize(); ++i) in_order.push_back(i);
+  EXPECT_EQ(rows->Order(0), in_order);
+  rows->Shuffle(1);
+  const std::vector<int64_t> first = rows->Order(0);
+  EXPECT_NE(first, in_order);
+  EXPECT_NE(rows->Order(1), first);
+  EXPECT_EQ(rows->Order(0), first);
+  std::vector<int64_t> sorted = rows->Order(1);
+  std::sort(sorted.begin(), sorted.end());
+  EXPECT_EQ(sorted, in_order);
+  EXPECT_NE(Rows()->Shuffle(2)->Order(0), first);
+}
+
+TEST_F(Training, SchedulesOfTheRate) {
+  float rate = 1.0f;
+  struct StepLRLambda schedule(3, 0.1f);
+  EXPECT_EQ(StepLRLambda(&rate, 0, &schedule), DONT_UPDATE_LR);
+  EXPECT_EQ(StepLRLambda(&rate, 2, &schedule), UPDATE_LR);
+  EXPECT_FLOAT_EQ(rate, 0.1f);
+  EXPECT_EQ(StepLRLambda(nullptr, 2, &schedule), DONT_UPDATE_LR);
+  EXPECT_EQ(MultiplicativeLRLambda(&rate, 0, nullptr), DONT_UPDATE_LR);
+}
+}  // namespace
+}  // namespace mindspore

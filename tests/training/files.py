@@ -1,0 +1,58 @@
+"""Training files of MindSpore, and models that are built from them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import mslite
+
+Array = npt.NDArray[Any]
+
+_MODELS = Path(__file__).resolve().parents[3] / "shared" / "models" / "mindspore_ms"
+ONE_LAYER = _MODELS / "conv_train_model" / "model.ms"
+"""A bias, a convolution, the cross entropy of softmax; Momentum."""
+LENET = _MODELS / "lenet_train_lite" / "model.ms"
+"""LeNet-5 and the mean of absolute differences; Adam."""
+
+needs_models = pytest.mark.skipif(not _MODELS.is_dir(), reason="the shared models are not here")
+
+
+def build(path: Path, train: bool = True, config: mslite.TrainCfg | None = None) -> mslite.Model:
+    """A model built for training, in the mode `train`."""
+    model = mslite.Model()
+    model.build_from_file(path, mslite.ModelType.MINDIR, train_cfg=config or mslite.TrainCfg())
+    model.set_train_mode(train)
+    return model
+
+
+def batch(model: mslite.Model, seed: int = 0) -> list[Array]:
+    """Contents for a first input, and one-hot labels for a second."""
+    random = np.random.default_rng(seed)
+    x, labels = (tensor.shape for tensor in model.get_inputs())
+    classes = random.integers(0, labels[1], labels[0])
+    return [random.standard_normal(x).astype(np.float32), np.eye(labels[1], dtype=np.float32)[classes]]
+
+
+def arrays(tensors: list[mslite.Tensor]) -> dict[str, Array]:
+    """The contents by name."""
+    return {tensor.name: tensor.get_data_to_numpy() for tensor in tensors}
+
+
+def step(model: mslite.Model, inputs: list[Array]) -> tuple[float, dict[str, Array], dict[str, Array]]:
+    """One step: the loss, and by the name of the weight its gradient and what it is then."""
+    (loss,) = model.run_step(inputs)
+    weights = model.get_trainable_params()
+    gradients = model.get_gradients()
+    by_weight = {w.name: g.get_data_to_numpy() for w, g in zip(weights, gradients, strict=True)}
+    return float(loss.get_data_to_numpy().item()), by_weight, arrays(weights)
+
+
+def assert_close(found: Array, expected: Array, tolerance: float = 1e-6) -> None:
+    """Within `tolerance` of the largest number of `expected`."""
+    assert found.shape == expected.shape
+    assert np.abs(found - expected).max() <= tolerance * np.abs(expected).max()
