@@ -50,6 +50,37 @@ MSLITE_SHAPE_RULE(mslite_shape_of_convolution_gradient) {
   return status;
 }
 
+/* Operand 1 is the image before it was resized, or its height and width. */
+MSLITE_SHAPE_RULE(mslite_shape_of_resize_gradient) {
+  (void)params, (void)input_count, (void)output_count;
+  const mslite_tensor *dy = inputs[0], *like = inputs[1];
+  outputs[0]->type = dy->type;
+  if (like->rank == 4) {
+    mslite_same_shape(like, outputs[0]);
+    outputs[0]->type = dy->type;
+    return MSLITE_OK;
+  }
+  int64_t sizes[2] = {mslite_new_symbol(context), mslite_new_symbol(context)};
+  int32_t count = 2;
+  (void)mslite_entries(like, sizes, 2, &count);
+  if ((like->rank >= 0 && (like->rank != 1 || count != 2)) || (dy->rank >= 0 && dy->rank != 4)) {
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE,
+                             "the gradient must have 4 dimensions, and operand 1 be an image or a height and a width");
+  }
+  outputs[0]->rank = 4;
+  for (int32_t i = 0; i < 4; i += 3) outputs[0]->dims[i] = dy->rank < 0 ? mslite_new_symbol(context) : dy->dims[i];
+  outputs[0]->dims[1] = sizes[0];
+  outputs[0]->dims[2] = sizes[1];
+  return MSLITE_OK;
+}
+
+/* The shape is what operand 1 holds. */
+MSLITE_SHAPE_RULE(mslite_shape_of_strided_slice_gradient) {
+  (void)params, (void)input_count, (void)output_count;
+  outputs[0]->type = inputs[0]->type;
+  return mslite_shape_from_contents(context, inputs[1], outputs[0]);
+}
+
 /* One loss per row, [rows, 1], and the gradient. */
 MSLITE_SHAPE_RULE(mslite_shape_of_softmax_cross_entropy) {
   (void)params, (void)input_count;

@@ -26,6 +26,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   const mslite_tensor *dy = node->inputs[0], *dx = node->outputs[0];
   memset(numbers, 0, sizeof *numbers);
   if (dy->rank != 4 || dx->rank != 4) return MSLITE_ERROR_SHAPE;
+  if (dy->dims[0] != dx->dims[0] || dy->dims[3] != dx->dims[3]) return MSLITE_ERROR_SHAPE;
   numbers->batch = dx->dims[0];
   numbers->height = dx->dims[1];
   numbers->width = dx->dims[2];

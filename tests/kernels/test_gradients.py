@@ -10,7 +10,7 @@ import pytest
 from mslite import _native
 from mslite.converter.mindir.graph import Array
 from mslite.converter.mindir.ops import Operator, training
-from mslite.converter.mindir.ops.enums import Reduction
+from mslite.converter.mindir.ops.enums import Reduction, ResizeMethod
 
 from .calls import difference, results
 
@@ -186,3 +186,58 @@ def test_labels_beyond_the_classes_are_named() -> None:
     ):
         with pytest.raises(_native.OperatorError, match="3"):
             list(results(op, inputs, (), count))
+
+
+def _resized(x: Array, height: int, width: int, method: ResizeMethod, align_corners: bool) -> Array:
+    """Pixel by pixel, from the corners' or the asymmetric coordinates."""
+
+    def sources(size: int, out: int) -> list[list[tuple[int, float]]]:
+        step = (size - 1) / max(out - 1, 1) if align_corners else size / out
+        found = []
+        for place in (at * step for at in range(out)):
+            low = int(place)
+            if method is ResizeMethod.NEAREST:
+                found.append([(min(int(place + 0.5) if align_corners else low, size - 1), 1.0)])
+            else:
+                found.append([(low, 1 - (place - low)), (min(low + 1, size - 1), place - low)])
+        return found
+
+    y = np.zeros((len(x), height, width, x.shape[3]))
+    for i, rows in enumerate(sources(x.shape[1], height)):
+        for j, columns in enumerate(sources(x.shape[2], width)):
+            for row, of_row in rows:
+                for column, of_column in columns:
+                    y[:, i, j] += of_row * of_column * x[:, row, column]
+    return y
+
+
+@pytest.mark.parametrize("align_corners", [False, True])
+@pytest.mark.parametrize("method", [ResizeMethod.LINEAR, ResizeMethod.NEAREST])
+@pytest.mark.parametrize("size", [(7, 5), (2, 3), (1, 4)])
+def test_resizing(method: ResizeMethod, align_corners: bool, size: tuple[int, int]) -> None:
+    x, dy = numbers(2, 4, 3, 2), numbers(2, *size, 2)
+    wanted = differences(lambda x: _resized(x, *size, method, align_corners), [x], dy)
+    op = training.ResizeGrad(method=method, align_corners=align_corners)
+    agree(op, [dy, x], wanted)
+    agree(op, [dy, np.asarray([4, 3], np.int32)], wanted, (1,))
+
+
+@pytest.mark.parametrize("shape", [(3, 4, 3, 2), (2, 4, 3, 3)])
+def test_an_image_of_another_batch_or_depth_is_refused(shape: tuple[int, ...]) -> None:
+    with pytest.raises(_native.OperatorError, match="shape"):
+        list(results(training.ResizeGrad(method=ResizeMethod.LINEAR), [numbers(2, 7, 5, 2), numbers(*shape)], (), 1))
+
+
+def test_slices_with_strides() -> None:
+    x, dy = numbers(4, 5, 3, 2), numbers(2, 1, 3)
+    wanted = differences(lambda x: x[3:0:-2, None, 4, :, 1], [x], dy)
+    op = training.StridedSliceGrad(new_axis_mask=2, shrink_axis_mask=20, begin_mask=8, end_mask=8)
+    begin, end, strides = [3, 0, 4, 0, 1], [0, 0, 5, 0, 2], [-2, 1, 1, 1, 1]
+    bounds = [np.asarray(entries, np.int32) for entries in (x.shape, begin, end, strides)]
+    agree(op, [dy, *bounds], wanted, (1, 2, 3, 4))
+
+
+def test_a_slice_of_another_size_is_refused() -> None:
+    one = np.asarray([1], np.int32)
+    with pytest.raises(_native.OperatorError, match="shape"):
+        list(results(training.StridedSliceGrad(), [numbers(3), 4 * one, one, 3 * one, one], (1, 2, 3, 4), 1))
