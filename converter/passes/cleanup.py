@@ -41,7 +41,8 @@ def _is_identity(node: Node) -> bool:
         case "Cast" | "Depend":
             return True
         case "Dropout":
-            return not (len(node.outputs) > 1 and node.outputs[1].users)
+            has_seed = len(node.inputs) > 1
+            return not has_seed and not (len(node.outputs) > 1 and node.outputs[1].users)
         case "Activation":
             assert isinstance(node.op, Activation)
             return node.op.activation_type is ActivationType.NO_ACTIVATION
