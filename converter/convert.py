@@ -29,7 +29,7 @@ from mslite.converter.passes.memory import peak_activation_bytes
 from mslite.converter.passes.pipeline import Pass, Step, run_pipeline, steps_to_run
 from mslite.converter.passes.registered import check_parsed
 from mslite.converter.registry.plugins import plugins
-from mslite.converter.training import TrainingGraph, TrainSettings, store_in_place, trained
+from mslite.converter.training import TrainingGraph, TrainSettings, fusions_to_leave_out, store_in_place, trained
 from mslite.quantizer.pipeline import quantise
 from mslite.quantizer.progress import Progress
 from mslite.quantizer.results import QuantiseReport
@@ -67,7 +67,7 @@ def settings_of(options: Options, framework: FmkType, layout: Format | None = No
     """The part of the options that passes see. `layout` is the module's, where it says one: its inputs keep it."""
     return Settings(
         fusion=options.fusion,
-        disabled_fusions=options.disabled_fusions,
+        disabled_fusions=options.disabled_fusions | fusions_to_leave_out(options.training),
         source_layout=source_layout(framework) if layout is None else layout,
         keep_layout=options.save_type is SaveType.MINDIR,
         input_shapes=options.input_shapes,
@@ -77,6 +77,7 @@ def settings_of(options: Options, framework: FmkType, layout: Format | None = No
         output_type=options.output_type,
         int64_to_int32=options.int64_to_int32 or options.target is not None,
         float16_weights=options.float16_weights,
+        training=options.training is not None,
         target=options.target,
     )
 

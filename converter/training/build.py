@@ -18,6 +18,7 @@ from mslite.converter.mindir.ops.normalization import (
     LayerNormFusion,
     RmsNorm,
 )
+from mslite.converter.mindir.ops.training import BatchNormTraining
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.graph_edit import live_nodes
 from mslite.converter.passes.inference import infer_shapes
@@ -27,13 +28,22 @@ from mslite.converter.training.builder import Builder
 from mslite.converter.training.frozen import frozen_constants
 from mslite.converter.training.gradients import RULES, Call, NoGradientError, shape_of
 from mslite.converter.training.losses import LossNodes, add_loss
-from mslite.converter.training.normalise import Scales, check_trainable, take_apart, with_rows
+from mslite.converter.training.normalise import (
+    Scales,
+    check_trainable,
+    own_constants,
+    take_apart,
+    train_batch_norm,
+    with_rows,
+)
 from mslite.converter.training.optimizers import Steps, Variables
-from mslite.converter.training.settings import TrainSettings
+from mslite.converter.training.settings import BatchNorm, TrainSettings
 
 _PRODUCTS = (Conv2DFusion, Conv2dTransposeFusion, MatMulFusion, FullConnection)
 _NORMS = (LayerNormFusion, RmsNorm, InstanceNorm, ChannelsLastInstanceNorm, GroupNormFusion)
-_WITH_WEIGHTS = (*_PRODUCTS, *_NORMS, PReLUFusion)
+_WITH_WEIGHTS = (*_PRODUCTS, *_NORMS, PReLUFusion, BatchNormTraining)
+_STATISTICS = (3, 4)
+"""Operands of BatchNormTraining that it moves itself: results 1 and 2."""
 _WITHOUT_GRADIENT = ("LSTM", "GRU", "RNNSequence", "LSTMSequence", "GRUSequence", "Gather")
 """Operators whose weights are trained elsewhere."""
 
@@ -69,18 +79,26 @@ def training_graph(
             code=ReturnCode.NOT_SUPPORTED,
         )
     apply_rules((transposed_norm.RULE,), module, context)
+    trains_batch_norm = settings.batch_norm is BatchNorm.TRAIN
+    if trains_batch_norm:
+        own_constants(graph)
+    frozen = frozen_constants(graph.nodes, settings.frozen, source)
+    if trains_batch_norm:
+        train_batch_norm(graph, frozen)
     scales = take_apart(graph)
     infer_shapes(module, context)
-    return _Differentiation(module, settings, source, scales).run(context, optimizers_only)
+    return _Differentiation(module, settings, source, scales, frozen).run(context, optimizers_only)
 
 
 class _Differentiation:
-    def __init__(self, module: Module, settings: TrainSettings, source: str, scales: Scales) -> None:
+    def __init__(
+        self, module: Module, settings: TrainSettings, source: str, scales: Scales, frozen: set[Value]
+    ) -> None:
         self.module, self.settings, self.source, self.scales = module, settings, source, scales
         self.graph: Graph = module.main
         self.forward = list(self.graph.nodes)
         self.output = self.graph.outputs[0]
-        self.frozen = frozen_constants(self.forward, settings.frozen, source)
+        self.frozen = frozen
         self.behind_weights: set[Node] = set()
         for node in self.forward:
             before = {value.producer for value in node.inputs}
@@ -99,7 +117,10 @@ class _Differentiation:
             reads[value.name] = variables.read(value.name, value)
             for node in readers:
                 node.replace_input(value, reads[value.name])
+        statistics = self.read_statistics(variables)
         self.graph.nodes.extend(self.forward)
+        for name, value in statistics.items():
+            variables.assign(name, value)
         loss = add_loss(build, self.settings.loss, self.output, self.source)
         gradients = self.backward(build, loss, set(reads.values()))
         steps = Steps(build, variables, self.settings, optimizers_only)
@@ -117,6 +138,20 @@ class _Differentiation:
         """For the names that are taken."""
         return Graph("", self.graph.inputs, self.graph.outputs, self.forward)
 
+    def read_statistics(self, variables: Variables) -> dict[str, Value]:
+        """Lets batch normalisations read their running statistics from variables; what these hold afterwards."""
+        after = {}
+        for node in self.forward:
+            if not isinstance(node.op, BatchNormTraining):
+                continue
+            for place, result in zip(_STATISTICS, node.outputs[1:3], strict=True):
+                before = node.inputs[place]
+                node.set_inputs(
+                    [variables.read(before.name, before) if i == place else v for i, v in enumerate(node.inputs)]
+                )
+                after[before.name] = result
+        return after
+
     # ---- which constants are trained ----
 
     def parameters(self) -> list[Value]:
@@ -133,6 +168,8 @@ class _Differentiation:
 
     def _is_parameter(self, node: Node, place: int, value: Value) -> bool:
         if value.data is None or value.dtype is not DataType.FLOAT32 or not place:
+            return False
+        if isinstance(node.op, BatchNormTraining) and place in _STATISTICS:
             return False
         if isinstance(node.op, _WITH_WEIGHTS):
             return True

@@ -9,17 +9,18 @@ from typing import TypeVar
 
 from mslite.converter.errors import UsageError
 from mslite.converter.spelling import check_keys
-from mslite.converter.training.settings import Loss, Optimizer, TrainSettings
+from mslite.converter.training.settings import BatchNorm, Loss, Optimizer, TrainSettings
 
 SECTION = "train_param"
 _KEYS = (
     "loss", "optimizer", "learning_rate", "momentum", "weight_decay", "beta1", "beta2", "epsilon", "batch_size", "frozen",
+    "batch_norm",
 )  # fmt: skip
 _Choice = TypeVar("_Choice", bound=Enum)
 
 
-def train_settings(keys: Mapping[str, str]) -> TrainSettings:
-    """The settings of [train_param]. Raises UsageError for an impossible value."""
+def train_settings(keys: Mapping[str, str], batch_norm: BatchNorm = BatchNorm.FROZEN) -> TrainSettings:
+    """The settings of [train_param]; `batch_norm` where it says nothing of that. Raises UsageError for an impossible value."""
     check_keys(keys, SECTION, _KEYS)
     defaults = TrainSettings()
 
@@ -35,6 +36,7 @@ def train_settings(keys: Mapping[str, str]) -> TrainSettings:
         beta1=number("beta1", defaults.beta1, 0, 1),
         beta2=number("beta2", defaults.beta2, 0, 1),
         epsilon=number("epsilon", defaults.epsilon, 0, 1),
+        batch_norm=_choice("batch_norm", keys["batch_norm"], BatchNorm) if "batch_norm" in keys else batch_norm,
         batch=int(number("batch_size", 1, 0, 1 << 20)) if "batch_size" in keys else None,
         frozen=frozenset(filter(None, keys.get("frozen", "").split(","))),
     )

@@ -8,13 +8,22 @@ from __future__ import annotations
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Module, Node, Value
 from mslite.converter.mindir.ops.enums import DataType, Format
+from mslite.converter.mindir.ops.normalization import FusedBatchNorm
 from mslite.converter.mindir.ops.state import AssignVariable, ReadVariable
-from mslite.converter.mindir.ops.training import Assign
+from mslite.converter.mindir.ops.training import Assign, BatchNormTraining
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.graph_edit import live_nodes
+from mslite.converter.passes.rules import conv_scale, norm_scale
 from mslite.converter.training.build import TrainingGraph, training_graph
 from mslite.converter.training.in_place import STATES, is_training
-from mslite.converter.training.settings import TrainSettings
+from mslite.converter.training.settings import BatchNorm, TrainSettings
+
+
+def fusions_to_leave_out(settings: TrainSettings | None) -> frozenset[str]:
+    """What would make constants of layers that are trained."""
+    if settings is None or settings.batch_norm is BatchNorm.FROZEN:
+        return frozenset()
+    return frozenset({conv_scale.BATCH_NORM.name, norm_scale.BATCH_NORM.name})
 
 
 def trained(module: Module, settings: TrainSettings, source: str, context: Context) -> TrainingGraph:
@@ -49,7 +58,8 @@ def store_in_place(training: TrainingGraph) -> Module:
             node.set_inputs(())
         else:
             nodes.append(node)
-    graph.nodes = [_changing(node, constants) for node in nodes if not _is_own_result(node)]
+    nodes = [node for node in nodes if not _is_own_result(node)]
+    graph.nodes = [_changing(node, constants) for node in nodes]
     graph.outputs = graph.outputs[: training.losses]
     module.outputs = None
     graph.nodes = live_nodes(graph)
@@ -57,9 +67,9 @@ def store_in_place(training: TrainingGraph) -> Module:
 
 
 def _is_own_result(node: Node) -> bool:
-    """Whether it assigns what an optimiser, which now changes its operands, computes."""
+    """Whether it assigns what an optimiser or a batch normalisation, which now change their operands, computes."""
     made = node.inputs[0].producer if isinstance(node.op, AssignVariable) else None
-    return made is not None and made.op.name in STATES
+    return made is not None and (made.op.name in STATES or isinstance(made.op, BatchNormTraining))
 
 
 def _changing(node: Node, constants: dict[str, Value]) -> Node:
@@ -69,6 +79,8 @@ def _changing(node: Node, constants: dict[str, Value]) -> Node:
         inputs = (target, *node.inputs)
         node.set_inputs(())
         return Node(Assign(), node.name, inputs, (_unread(node.name),))
+    if isinstance(node.op, BatchNormTraining):
+        node.op = FusedBatchNorm(epsilon=node.op.epsilon, momentum=node.op.momentum, mode=1)
     if node.op.name in STATES:
         node.outputs = (_unread(node.name),)
         node.outputs[0].producer = node

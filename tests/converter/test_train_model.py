@@ -16,13 +16,17 @@ from mslite.converter.convert import convert
 from mslite.converter.errors import ConversionError
 from mslite.converter.mindir.module_io import load
 from mslite.converter.options import Options
-from mslite.converter.training import Loss, Optimizer, TrainSettings
+from mslite.converter.training import BatchNorm, Loss, Optimizer, TrainSettings
 from tests.codegen.training_reference import (
     Array,
+    Convolution,
+    Dense,
+    Flatten,
     Layer,
     Trainer,
     autoencoder,
     lenet,
+    relu,
     sparse_cross_entropy,
     squared_error,
 )
@@ -198,6 +202,168 @@ def test_a_frozen_name_that_nothing_has(tmp_path: Path) -> None:
         _converted(model, TrainSettings(frozen=frozenset({"dence1"})))
     with pytest.raises(ConversionError, match="nothing to train beside what is frozen"):
         _converted(model, TrainSettings(frozen=frozenset({"conv*", "dense*"})))
+
+
+class _BatchNorm(Layer):
+    """By the statistics of the batch; `running` are those of inference."""
+
+    def __init__(self, channels: int, momentum: float) -> None:
+        super().__init__(np.ones(channels), np.zeros(channels))
+        self.momentum, self.running = momentum, [np.zeros(channels), np.ones(channels)]
+
+    def forward(self, x: Array) -> Array:
+        axes = tuple(range(x.ndim - 1))
+        mean, variance = x.mean(axis=axes), x.var(axis=axes)
+        count = x.size // x.shape[-1]
+        self.factor = 1 / np.sqrt(variance + float(np.float32(1e-5)))
+        self.normal = (x - mean) * self.factor
+        new = (mean, variance * count / (count - 1))
+        self.running = [
+            (1 - self.momentum) * old + self.momentum * one for old, one in zip(self.running, new, strict=True)
+        ]
+        return self.normal * self.weights[0] + self.weights[1]
+
+    def backward(self, dy: Array) -> Array:
+        axes = tuple(range(dy.ndim - 1))
+        self.gradients = [(dy * self.normal).sum(axis=axes), dy.sum(axis=axes)]
+        rest = dy - dy.mean(axis=axes) - self.normal * (dy * self.normal).mean(axis=axes)
+        return rest * self.factor * self.weights[0]
+
+
+def _normalised_network(path: Path, seed: int = 5) -> list[Layer]:
+    """Two convolutions with batch normalisation, which begin alike and share their constants, as PyTorch exports them."""
+    chance = np.random.default_rng(seed)
+    c1, c2 = (np.asarray(chance.standard_normal(shape) / 5, np.float32) for shape in ((4, 3, 3, 1), (4, 3, 3, 4)))
+    dense = np.asarray(chance.standard_normal((10, 4 * 64)) / 16, np.float32)
+    biases = np.asarray(chance.standard_normal(10), np.float32)
+    kept = {"ones": np.ones(4, np.float32), "zeros": np.zeros(4, np.float32), "dense": dense, "biases": biases}
+    kept |= {"c1": c1.transpose(0, 3, 1, 2), "c2": c2.transpose(0, 3, 1, 2)}
+    nodes, x = [], "x"
+    for number in ("1", "2"):
+        nodes.append(helper.make_node("Conv", [x, f"c{number}"], [f"y{number}"], name=f"conv{number}", pads=[1] * 4))
+        inputs = [f"y{number}", "ones", "zeros", "zeros", "ones"]
+        nodes.append(
+            helper.make_node("BatchNormalization", inputs, [f"n{number}"], name=f"norm{number}", momentum=0.75)
+        )
+        nodes.append(helper.make_node("Relu", [f"n{number}"], [f"r{number}"], name=f"relu{number}"))
+        x = f"r{number}"
+    nodes.append(helper.make_node("Flatten", [x], ["flat"], name="flatten"))
+    nodes.append(helper.make_node("Gemm", ["flat", "dense", "biases"], ["logits"], name="last", transB=1))
+    graph = helper.make_graph(
+        nodes,
+        "graph",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [BATCH, 1, 8, 8])],
+        [helper.make_tensor_value_info("logits", TensorProto.FLOAT, [BATCH, 10])],
+        [numpy_helper.from_array(np.ascontiguousarray(data), name) for name, data in kept.items()],
+    )
+    save_model(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), path)
+    no_bias = np.zeros(4)
+    layers: list[Layer] = [_Unbiased(np.asarray(c1, np.float64), no_bias, 1), _BatchNorm(4, 0.25), relu()]
+    layers += [_Unbiased(np.asarray(c2, np.float64), no_bias, 1), _BatchNorm(4, 0.25), relu(), Flatten()]
+    return [*layers, Dense(np.asarray(dense, np.float64), np.asarray(biases, np.float64))]
+
+
+class _Unbiased(Convolution):
+    """Its bias is none of its weights."""
+
+    def __init__(self, weight: Array, bias: Array, pad: int) -> None:
+        super().__init__(weight, bias, pad)
+        self.weights = [weight]
+
+    def forward(self, x: Array) -> Array:
+        self.weights.append(np.zeros(len(self.weights[0])))
+        y = super().forward(x)
+        self.weights.pop()
+        return y
+
+    def backward(self, dy: Array) -> Array:
+        dx = super().backward(dy)
+        self.gradients = self.gradients[:1]
+        return dx
+
+
+def test_batch_normalisation_learns(tmp_path: Path) -> None:
+    """Steps by the statistics of the batch; evaluation, and what is exported, by the running ones."""
+    model = tmp_path / "normalised.onnx"
+    layers = _normalised_network(model)
+    settings = TrainSettings(optimizer=Optimizer.MOMENTUM, learning_rate=0.05, batch_norm=BatchNorm.TRAIN)
+    file = _converted(model, settings)
+    kinds = Counter(node.op.name for node in load(file).main.nodes)
+    assert (kinds["FusedBatchNorm"], kinds["BatchNormGrad"], kinds["ApplyMomentum"]) == (2, 2, 8)
+    trained = _built(file)
+    x, labels = _digits()
+    x = x.astype(np.float32).astype(np.float64)
+    trainer = Trainer(layers, sparse_cross_entropy, "Momentum", 0.05)
+    expected = [
+        trainer.step(x[first : first + BATCH], labels[first : first + BATCH])
+        for first in range(0, BATCH * STEPS, BATCH)
+    ]
+    np.testing.assert_allclose(_losses(trained, x, labels), expected, rtol=1e-4)
+    trained.export_model(tmp_path / "infers.ms")
+    infers = mslite.Model()
+    infers.build_from_file(tmp_path / "infers.ms", mslite.ModelType.MINDIR)
+    trained.set_train_mode(False)
+    rows = x[:BATCH]
+    for layer in layers:
+        if isinstance(layer, _BatchNorm):
+            mean, variance = layer.running
+            scale, offset = layer.weights
+            rows = (rows - mean) / np.sqrt(variance + 1e-5) * scale + offset
+        else:
+            rows = layer.forward(rows)
+    first = np.asarray(x[:BATCH], np.float32)
+    for found in (trained.predict([first, np.zeros(BATCH, np.int32)]), infers.predict([first])):
+        np.testing.assert_allclose(found[0].get_data_to_numpy(), rows, rtol=1e-3, atol=1e-3)
+
+
+def test_frozen_batch_normalisation_is_part_of_the_convolution(tmp_path: Path) -> None:
+    model = tmp_path / "normalised.onnx"
+    _normalised_network(model)
+    file = _converted(model, TrainSettings(batch_norm=BatchNorm.FROZEN))
+    assert not Counter(node.op.name for node in load(file).main.nodes)["FusedBatchNorm"]
+    file.unlink()
+    # By name, one of two: it computes what it computes in inference.
+    file = _converted(model, TrainSettings(batch_norm=BatchNorm.TRAIN, frozen=frozenset({"norm1"})))
+    assert Counter(node.op.name for node in load(file).main.nodes)["FusedBatchNorm"] == 1
+    trained = _built(file)
+    assert np.isfinite(_losses(trained, *_digits())).all()
+
+
+def test_checkpoints_keep_running_statistics(tmp_path: Path) -> None:
+    model = tmp_path / "normalised.onnx"
+    _normalised_network(model)
+    trained = _built(_converted(model, TrainSettings(learning_rate=0.05, batch_norm=BatchNorm.TRAIN)))
+    x, labels = _digits()
+    _losses(trained, x, labels, 5)
+    trained.export_model(tmp_path / "checkpoint.ms", export_inference_only=False)
+    again = _built(tmp_path / "checkpoint.ms")
+    assert _losses(again, x, labels, 5) == _losses(trained, x, labels, 5)
+    for one in (again, trained):
+        one.set_train_mode(False)
+    inputs = [np.asarray(x[:BATCH], np.float32), np.zeros(BATCH, np.int32)]
+    np.testing.assert_array_equal(*(one.predict(inputs)[0].get_data_to_numpy() for one in (again, trained)))
+
+
+def test_virtual_batches_move_running_statistics(tmp_path: Path) -> None:
+    """In every step, though the weights change in every second one."""
+    model = tmp_path / "normalised.onnx"
+    layers = _normalised_network(model)
+    settings = TrainSettings(learning_rate=0.05, batch_norm=BatchNorm.TRAIN)
+    trained = _built(_converted(model, settings))
+    trained.setup_virtual_batch(2)
+    x, labels = _digits()
+    _losses(trained, x, labels, 1)
+    trainer = Trainer(layers, sparse_cross_entropy, "SGD", 0.05)
+    trainer.gradients(x[:BATCH].astype(np.float32).astype(np.float64), labels[:BATCH])
+    trained.set_train_mode(False)
+    maps = {one.name: one.get_data_to_numpy() for one in trained.get_feature_maps()}
+    for number, layer in enumerate((layers[1], layers[4]), 1):
+        assert isinstance(layer, _BatchNorm)
+        np.testing.assert_allclose(maps[f"norm{number}/mean"], layer.running[0], rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(maps[f"norm{number}/variance"], layer.running[1], rtol=1e-5)
+    trained.set_train_mode(True)
+    losses = _losses(trained, x, labels)
+    assert np.isfinite(losses).all()
 
 
 def _product_and(path: Path, *operators: str) -> None:
