@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kernel.h"
+#include "math/counter_random.h"
 #include "math/scalar_math.h"
 
 enum { PART_ELEMENTS = 4096 };
@@ -43,16 +44,9 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   return MSLITE_OK;
 }
 
-/* 64 well mixed bits of a counter: multiplications by odd numbers and shifts, each of which can be undone. */
-static uint64_t mix(uint64_t value) {
-  value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9U;
-  value = (value ^ value >> 27) * 0x94d049bb133111ebU;
-  return value ^ value >> 31;
-}
-
 /* Uniform over [0, 1), 24 bits. */
 static double uniform(uint64_t seed, uint64_t counter) {
-  return (double)(mix(mix(seed) + (counter + 1) * 0x9e3779b97f4a7c15U) >> 40) / 16777216.0;
+  return (double)mslite_random_bits(seed, counter) / 16777216.0;
 }
 
 /* Box-Muller: the length from one uniform number, the angle from another. */

@@ -50,6 +50,37 @@ MSLITE_SHAPE_RULE(mslite_shape_of_convolution_gradient) {
   return status;
 }
 
+/* Operand 1 is the image before it was resized, or its height and width. */
+MSLITE_SHAPE_RULE(mslite_shape_of_resize_gradient) {
+  (void)params, (void)input_count, (void)output_count;
+  const mslite_tensor *dy = inputs[0], *like = inputs[1];
+  outputs[0]->type = dy->type;
+  if (like->rank == 4) {
+    mslite_same_shape(like, outputs[0]);
+    outputs[0]->type = dy->type;
+    return MSLITE_OK;
+  }
+  int64_t sizes[2] = {mslite_new_symbol(context), mslite_new_symbol(context)};
+  int32_t count = 2;
+  (void)mslite_entries(like, sizes, 2, &count);
+  if ((like->rank >= 0 && (like->rank != 1 || count != 2)) || (dy->rank >= 0 && dy->rank != 4)) {
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE,
+                             "the gradient must have 4 dimensions, and operand 1 be an image or a height and a width");
+  }
+  outputs[0]->rank = 4;
+  for (int32_t i = 0; i < 4; i += 3) outputs[0]->dims[i] = dy->rank < 0 ? mslite_new_symbol(context) : dy->dims[i];
+  outputs[0]->dims[1] = sizes[0];
+  outputs[0]->dims[2] = sizes[1];
+  return MSLITE_OK;
+}
+
+/* The shape is what operand 1 holds. */
+MSLITE_SHAPE_RULE(mslite_shape_of_strided_slice_gradient) {
+  (void)params, (void)input_count, (void)output_count;
+  outputs[0]->type = inputs[0]->type;
+  return mslite_shape_from_contents(context, inputs[1], outputs[0]);
+}
+
 /* One loss per row, [rows, 1], and the gradient. */
 MSLITE_SHAPE_RULE(mslite_shape_of_softmax_cross_entropy) {
   (void)params, (void)input_count;
@@ -72,6 +103,27 @@ MSLITE_SHAPE_RULE(mslite_shape_of_sparse_softmax_cross_entropy) {
   if (((const mslite_SparseSoftmaxCrossEntropyWithLogits *)params)->is_grad) return MSLITE_OK;
   outputs[0]->rank = 1;
   outputs[0]->dims[0] = 1;
+  return MSLITE_OK;
+}
+
+/* A loss per element, or one number. */
+MSLITE_SHAPE_RULE(mslite_shape_of_binary_cross_entropy) {
+  (void)context, (void)input_count, (void)output_count;
+  mslite_same_shape(inputs[0], outputs[0]);
+  if (((const mslite_BinaryCrossEntropy *)params)->reduction == MSLITE_REDUCTION_NONE) return MSLITE_OK;
+  outputs[0]->rank = 1;
+  outputs[0]->dims[0] = 1;
+  return MSLITE_OK;
+}
+
+/* A loss per row, or a number without dimensions; and another one, the sum of weights. */
+MSLITE_SHAPE_RULE(mslite_shape_of_nll_loss) {
+  (void)context, (void)input_count;
+  for (int32_t i = 0; i < output_count; ++i) outputs[i]->type = inputs[0]->type;
+  if (((const mslite_NLLLoss *)params)->reduction == MSLITE_REDUCTION_NONE) {
+    mslite_same_shape(inputs[1], outputs[0]);
+    outputs[0]->type = inputs[0]->type;
+  }
   return MSLITE_OK;
 }
 
@@ -102,8 +154,39 @@ MSLITE_SHAPE_RULE(mslite_shape_of_adam) {
   return of_optimizer(inputs, 1, outputs, output_count);
 }
 
+/* With a seed the mask follows, and the next seed. */
 MSLITE_SHAPE_RULE(mslite_shape_of_dropout) {
-  (void)context, (void)params, (void)input_count;
-  for (int32_t i = 0; i < output_count; ++i) mslite_same_shape(inputs[0], outputs[i]);
+  (void)params;
+  for (int32_t i = 0; i < output_count && i < 2; ++i) mslite_same_shape(inputs[0], outputs[i]);
+  if (output_count < 3) return MSLITE_OK;
+  if (output_count > 3 || input_count < 2 || inputs[1] == NULL) {
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "%d results of %d operands; a third result needs a seed",
+                             (int)output_count, (int)input_count);
+  }
+  mslite_same_shape(inputs[1], outputs[2]);
+  return MSLITE_OK;
+}
+
+/* x scale offset mean variance -> y, and the old statistics' shapes twice. */
+MSLITE_SHAPE_RULE(mslite_shape_of_batch_norm_training) {
+  (void)params;
+  if (input_count < 5) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "%d operands, not 5", (int)input_count);
+  for (int32_t i = 0; i < output_count; ++i) mslite_same_shape(inputs[i == 0 ? 0 : i % 2 == 1 ? 3 : 4], outputs[i]);
+  return MSLITE_OK;
+}
+
+/* x, scale and offset: operands 1, 2, 2. */
+MSLITE_SHAPE_RULE(mslite_shape_of_batch_norm_gradient) {
+  (void)params;
+  if (input_count < 5) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "%d operands, not 5", (int)input_count);
+  for (int32_t i = 0; i < output_count; ++i) mslite_same_shape(inputs[i == 0 ? 1 : 2], outputs[i]);
+  return MSLITE_OK;
+}
+
+/* x, gamma and beta: operands 0, 4, 4. */
+MSLITE_SHAPE_RULE(mslite_shape_of_layer_norm_gradient) {
+  (void)params;
+  if (input_count < 5) return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "%d operands, not 5", (int)input_count);
+  for (int32_t i = 0; i < output_count; ++i) mslite_same_shape(inputs[i == 0 ? 0 : 4], outputs[i]);
   return MSLITE_OK;
 }

@@ -378,12 +378,3 @@ for _count in (77, 40000):
          tolerance=1e-4)  # fmt: skip
 case("plain", ops.SGD(), [normal(7), normal(7), float32([0.1]), normal(7), float32([0]), float32([0])])
 case("scaled", ops.ApplyMomentum(gradient_scale=0.5), [_w, _s, float32([0.05]), _g, float32([0.9])])
-
-
-@reference("Dropout")
-def dropout(op: ops.Dropout, inputs: Inputs) -> list[Array]:
-    """The identity, outside of training."""
-    return [np.asarray(inputs[0])]
-
-
-case("inference", ops.Dropout(), [normal(2, 3, 4)])

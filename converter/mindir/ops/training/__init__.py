@@ -23,6 +23,7 @@ from .gradients import (
 from .layer_gradients import (
     AvgPoolGrad,
     BatchNormGrad,
+    BatchNormTraining,
     BiasAddGrad,
     Conv2DBackpropFilterFusion,
     Conv2DBackpropInputFusion,
@@ -63,6 +64,7 @@ __all__ = [
     "AssignAdd",
     "AvgPoolGrad",
     "BatchNormGrad",
+    "BatchNormTraining",
     "BiasAddGrad",
     "BinaryCrossEntropy",
     "BinaryCrossEntropyGrad",

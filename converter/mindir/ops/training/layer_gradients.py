@@ -16,12 +16,32 @@ class AvgPoolGrad(Operator):
     format: Format = enum(3, Format.NCHW)
 
 
-@operator(20, inputs="dy x scale saved_mean saved_variance reserve", outputs="dx dscale doffset", training=True)
+@operator(20, inputs="dy x scale saved_mean saved_variance [reserve]", outputs="dx dscale doffset", training=True)
 class BatchNormGrad(Operator):
-    """Gradient of BatchNorm."""
+    """Gradient of batch normalisation, channels last, with the mean and the variance that it divided by."""
 
     epsilon: float = real(0)
     is_training: bool = boolean(1)
+    """the statistics are those of x; otherwise constants. Files of version 1.3 lack it: there they are those of x"""
+
+
+@operator(
+    1902,
+    inputs="x scale offset mean variance",
+    outputs="y mean variance saved_mean saved_variance",
+    layout="nhwc",
+    training=True,
+    custom_type="mslite.BatchNormTraining",
+)
+class BatchNormTraining(Operator):
+    """FusedBatchNorm by the statistics of the batch, which y's gradient wants, and the running ones moved towards them.
+
+    `momentum` weighs the new: running statistics become (1 - momentum) old + momentum new, as MindSpore Lite trains with
+    FusedBatchNorm's and PyTorch does; that of ONNX weighs the old. The running variance is moved towards the unbiased one.
+    """
+
+    epsilon: float = real(0, 1e-5)
+    momentum: float = real(1, 0.1)
 
 
 @operator(26, inputs="dy", outputs="dbias", training=True)
@@ -80,23 +100,26 @@ class DeConv2DGradFilter(Operator):
     activation_type: ActivationType = enum(9, ActivationType.NO_ACTIVATION)
 
 
-@operator(49, outputs="y [mask]", training=True, onnx="Dropout", tensorflow="Dropout")
+@operator(49, inputs="x [seed]", outputs="y [mask] [seed]", training=True, onnx="Dropout", tensorflow="Dropout")
 class Dropout(Operator):
-    """Zeroes random elements in training; the identity in inference."""
+    """Without a seed the identity. With one, int32 [number, step], it zeroes random elements and divides by keep_prob.
+
+    The mask, 1 where an element stays, depends on the seed alone; the seed that comes out is that of the next step.
+    """
 
     keep_prob: float = real(0, 0.5)
 
 
 @operator(50, inputs="dy mask", outputs="dx", training=True)
 class DropoutGrad(Operator):
-    """Gradient of Dropout."""
+    """Gradient of Dropout: dy mask / keep_prob."""
 
     keep_prob: float = real(0)
 
 
 @operator(186, inputs="x dy variance mean gamma", outputs="dx dgamma dbeta", training=True)
 class LayerNormGrad(Operator):
-    """Gradient of LayerNorm."""
+    """Gradient of LayerNorm. It adds no epsilon: to the variance that LayerNormFusion gives it must be added before."""
 
     begin_norm_axis: int = long(0)
     begin_params_axis: int = long(1)

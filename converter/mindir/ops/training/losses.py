@@ -1,4 +1,4 @@
-"""Losses, and their gradients. Those without a kernel are read and written, not run."""
+"""Losses, and their gradients."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from .._declare import Operator, boolean, enum, operator, real
 from ..enums import Reduction
 
 
-@operator(24, inputs="logits labels [weight]", outputs="loss", training=True)
+@operator(24, inputs="probabilities labels [weight]", outputs="loss", training=True)
 class BinaryCrossEntropy(Operator):
-    """Binary cross entropy loss."""
+    """Binary cross entropy of probabilities; its mean divides by the elements, whatever their weights."""
 
     reduction: Reduction = enum(0, Reduction.REDUCTION_SUM)
 
 
-@operator(25, inputs="logits labels dloss [weight]", outputs="dx", training=True)
+@operator(25, inputs="probabilities labels dloss [weight]", outputs="dx", training=True)
 class BinaryCrossEntropyGrad(Operator):
-    """Gradient of BinaryCrossEntropy."""
+    """Gradient of BinaryCrossEntropy for the probabilities."""
 
     reduction: Reduction = enum(0, Reduction.MEAN)
 
 
 @operator(207, inputs="log_probabilities labels weights", outputs="loss total_weight", training=True, since_1_3=False)
 class NLLLoss(Operator):
-    """Negative log likelihood loss."""
+    """Negative log likelihood of rows; its mean divides by the sum of the labels' weights, the second result."""
 
     reduction: Reduction = enum(0, Reduction.REDUCTION_SUM)
 
