@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "model/dequantise.h"
 #include "model/load.h"
 #include "model/loader.h"
+#include "model/optimizers.h"
 #include "plan/frame.h"
 
 namespace mslite {
@@ -53,15 +55,20 @@ bool IsQuantised(const Tensor &tensor) {
   return tensor.is_constant && !tensor.quant.empty() && tensor.type != MSLITE_FLOAT32;
 }
 
-// Quantised weights become float32 in their places: the loader has made copies for some nodes, and products read
-// integers.
+// Quantised weights that an optimiser changes become float32 in their places: the loader has made copies for some
+// nodes, and products read integers.
 Status SettleQuantised(size_t file_tensors, Graph *graph) {
   std::vector<Tensor> &tensors = graph->tensors;
+  std::set<std::string> changed;
+  for (const Node &node : graph->nodes) {
+    if (FindOptimizer(node.op) == nullptr || node.inputs.empty()) continue;
+    changed.insert(tensors[static_cast<size_t>(node.inputs[0])].name);
+  }
   std::map<std::string, int32_t> places;
   for (size_t i = 0; i < file_tensors; ++i) {
-    if (IsQuantised(tensors[i])) places[tensors[i].name] = static_cast<int32_t>(i);
+    const bool is_changed = changed.count(tensors[i].name) != 0;
+    if (is_changed && IsQuantised(tensors[i])) places[tensors[i].name] = static_cast<int32_t>(i);
   }
-  if (places.empty()) return mindspore::kSuccess;
   Dequantiser dequantiser(graph);
   for (const int32_t index : graph->subgraphs[0].nodes) {
     Node &node = graph->nodes[static_cast<size_t>(index)];

@@ -15,6 +15,9 @@ namespace mslite {
 namespace {
 constexpr size_t kMostBytes = size_t{1} << 31;
 constexpr char kPrefix[] = "backbone/";
+const std::vector<int32_t> kAsItIs = {};
+const std::vector<int32_t> kToNchw = {0, 3, 1, 2};
+const std::vector<int32_t> kToNhwc = {0, 2, 3, 1};
 
 using Model = std::unique_ptr<schema::MetaGraphT>;
 
@@ -96,15 +99,16 @@ class Joiner {
   // The head reads an output of the backbone, which the nodes so far compute, where it had an input.
   Status Connect(uint32_t output, std::vector<std::unique_ptr<schema::CNodeT>> *nodes) {
     const schema::TensorT &given = *head_->allTensors[output];
-    std::vector<int32_t> channels_first;
-    if (given.dims.size() == 4) channels_first = {given.dims[0], given.dims[3], given.dims[1], given.dims[2]};
-    for (const std::vector<int32_t> &dims : {given.dims, channels_first}) {
+    for (const std::vector<int32_t> &axes : {kAsItIs, kToNchw, kToNhwc}) {
+      if (axes != kAsItIs && given.dims.size() != axes.size()) continue;
+      std::vector<int32_t> dims = given.dims;
+      for (size_t i = 0; i < axes.size(); ++i) dims[i] = given.dims[static_cast<size_t>(axes[i])];
       const auto input = std::find_if(head_->inputIndex.begin(), head_->inputIndex.end(), [&](uint32_t index) {
         const schema::TensorT &tensor = *head_->allTensors[index];
-        return tensor.dataType == given.dataType && !dims.empty() && HasShape(tensor, dims);
+        return tensor.dataType == given.dataType && HasShape(tensor, dims);
       });
       if (input == head_->inputIndex.end()) continue;
-      Replace(*input, dims == given.dims ? output : AddTranspose(output, *input, nodes));
+      Replace(*input, axes == kAsItIs ? output : AddTranspose(output, *input, axes, nodes));
       head_->inputIndex.erase(input);
       return mindspore::kSuccess;
     }
@@ -116,14 +120,15 @@ class Joiner {
                                                   "; there are: " + (inputs.empty() ? "none" : inputs));
   }
 
-  uint32_t AddTranspose(uint32_t output, uint32_t input, std::vector<std::unique_ptr<schema::CNodeT>> *nodes) {
-    const std::string name = head_->allTensors[output]->name + "/to_nchw";
+  uint32_t AddTranspose(uint32_t output, uint32_t input, const std::vector<int32_t> &axes,
+                        std::vector<std::unique_ptr<schema::CNodeT>> *nodes) {
+    const std::string name = head_->allTensors[output]->name + (axes == kToNchw ? "/to_nchw" : "/to_nhwc");
     auto order = std::make_unique<schema::TensorT>();
-    const int32_t axes[] = {0, 3, 1, 2};
     order->name = name + "/axes";
     order->dataType = MSLITE_INT32;
     order->dims = {4};
-    order->data.assign(reinterpret_cast<const uint8_t *>(axes), reinterpret_cast<const uint8_t *>(axes + 4));
+    const auto *bytes = reinterpret_cast<const uint8_t *>(axes.data());
+    order->data.assign(bytes, bytes + axes.size() * sizeof(int32_t));
     auto result = std::make_unique<schema::TensorT>(*head_->allTensors[input]);
     result->name = name;
     const auto place = static_cast<uint32_t>(head_->allTensors.size());

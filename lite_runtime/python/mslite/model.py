@@ -100,8 +100,8 @@ class Model(Trainable):
     ) -> None:
         """Builds a training model, `head`, behind a model for inference that does not learn and may be quantised.
 
-        Each output of the backbone becomes the first input of the head that has its type and shape (behind an NHWC output
-        also an NCHW one); inputs are those of the backbone, then what is left of the head's. All else is as in a build with
+        Each output of the backbone becomes the first input of the head that has its type and shape (its channels may be in
+        the other place); inputs are those of the backbone, then what is left of the head's. All else is as in a build with
         a `train_cfg`. Beyond MindSpore Lite's Python API.
 
         Raises TypeError for wrong arguments, RuntimeError for models that cannot be built, or do not go together."""
