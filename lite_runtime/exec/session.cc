@@ -229,10 +229,13 @@ std::vector<const Plan *> Session::LatestPlans() const {
 
 Status Session::Reserve(uint64_t bytes, const char *what, GrowingBuffer *buffer, uint8_t **memory) const {
   const size_t before = buffer->capacity;
-  const bool fits = bytes <= std::max(before, buffer->lent_size) ||
-                    bytes <= most_bytes_ - std::min(most_bytes_, reserved_bytes_ - before);
+  const bool is_workspace = buffer == &workspace_->memory;  // which other sessions may have made larger
+  const size_t others = reserved_bytes_ - (is_workspace ? workspace_bytes_ : before);
+  const bool fits =
+      bytes <= std::max(before, buffer->lent_size) || bytes <= most_bytes_ - std::min(most_bytes_, others);
   *memory = fits ? buffer->Reserve(bytes) : nullptr;
-  reserved_bytes_ = reserved_bytes_ - before + buffer->capacity;
+  reserved_bytes_ = others + buffer->capacity;
+  if (is_workspace) workspace_bytes_ = buffer->capacity;
   if (*memory != nullptr) return mindspore::kSuccess;
   return Fail(mindspore::kLiteMemoryFailed, Format("file '%.300s': no memory for %" PRIu64 " bytes of %s",
                                                    graph().file->name().c_str(), bytes, what));

@@ -151,6 +151,7 @@ class MSLITE_INTERNAL_API Session {
   RunControl control_;
   size_t most_bytes_;                  // of all that Reserve gives
   mutable size_t reserved_bytes_ = 0;  // of it
+  mutable size_t workspace_bytes_ = 0;  // of these, as far as this session knows
   std::vector<ProgramState> programs_;
   std::shared_ptr<Workspace> workspace_;
   std::vector<OutputSlot> outputs_;
