@@ -31,12 +31,20 @@ static MSContextHandle cpu(void) {
   return context;
 }
 
+/* Numbers from 0 to 1, or labels from 0 to 9. */
 static void fill(MSModelHandle model) {
   const MSTensorHandleArray inputs = MSModelGetInputs(model);
   for (size_t i = 0; i < inputs.handle_num; ++i) {
-    float *data = MSTensorGetMutableData(inputs.handle_list[i]);
+    void *data = MSTensorGetMutableData(inputs.handle_list[i]);
     const int64_t elements = MSTensorGetElementNum(inputs.handle_list[i]);
-    for (int64_t k = 0; k < elements; ++k) data[k] = (float)((k * 7 + (int64_t)i) % 13) / 13.0f;
+    const bool is_label = MSTensorGetDataType(inputs.handle_list[i]) == kMSDataTypeNumberTypeInt32;
+    for (int64_t k = 0; k < elements; ++k) {
+      if (is_label) {
+        ((int32_t *)data)[k] = (int32_t)(k % 10);
+      } else {
+        ((float *)data)[k] = (float)((k * 7 + (int64_t)i) % 13) / 13.0f;
+      }
+    }
   }
 }
 

@@ -95,6 +95,6 @@ int main(int argc, const char **argv) {
   ok &= Check(buffer.Clone().DataSize() == 3 && buffer.ResizeData(5) && buffer.DataSize() == 5, "Buffer");
   ok &= Check(mindspore::Version().find("MindSpore Lite ") == 0, "the version");
   ok &= Check(mindspore::Model::CheckModelSupport(mindspore::kCPU, mindspore::kMindIR), "CheckModelSupport");
-  ok &= Check(model.SetTrainMode(true) == mindspore::kLiteNotSupport, "training is not supported");
+  ok &= Check(model.SetTrainMode(true) == mindspore::kLiteNotSupport, "the model is built for inference");
   return ok ? 0 : 1;
 }

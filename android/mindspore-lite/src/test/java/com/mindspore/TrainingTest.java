@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -15,6 +16,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -168,6 +170,27 @@ class TrainingTest {
       assertNotEquals(losses[1], losses[2]);
       assertFalse(model.exportWeightsCollaborateWithMicro("x", true, false, null));
       assertTrue(model.getLastError().contains("ExportWeightsCollaborateWithMicro"), model.getLastError());
+    }
+  }
+
+  @Test
+  void stepsOfAnotherThreadAreNotDisturbed() throws Exception {
+    try (Model model = model(FILE)) {
+      float before = train(model, 1)[0];
+      CompletableFuture<Void> open = new CompletableFuture<>();
+      AsyncResult first = new AsyncResult();
+      CompletableFuture<Void> blocked = first.future.thenAccept(outputs -> open.join()); // holds the worker
+      model.nativePredictAsync(model.handle(), null, first);
+      CompletableFuture<List<MSTensor>> second = model.predictAsync();
+      assertThrows(HandleMisuseException.class, () -> model.setTrainMode(false));
+      assertThrows(HandleMisuseException.class, () -> model.setupVirtualBatch(2, -1f, -1f));
+      assertThrows(HandleMisuseException.class, model::getFeatureMaps);
+      assertThrows(HandleMisuseException.class, () -> model.updateFeatureMaps(Digits.images(0)));
+      open.complete(null);
+      blocked.get();
+      float loss = second.get().get(0).getFloatData()[0];
+      assertTrue(loss < before, loss + " after " + before);
+      assertTrue(model.setTrainMode(false), model.getLastError());
     }
   }
 
