@@ -18,7 +18,7 @@ from mslite.converter.mindir.ops.normalization import (
     LayerNormFusion,
     RmsNorm,
 )
-from mslite.converter.mindir.ops.training import BatchNormTraining
+from mslite.converter.mindir.ops.training import BatchNormTraining, Dropout
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.graph_edit import live_nodes
 from mslite.converter.passes.inference import infer_shapes
@@ -34,6 +34,7 @@ from mslite.converter.training.normalise import (
     own_constants,
     take_apart,
     train_batch_norm,
+    train_dropout,
     with_rows,
 )
 from mslite.converter.training.optimizers import Steps, Variables
@@ -79,6 +80,7 @@ def training_graph(
             code=ReturnCode.NOT_SUPPORTED,
         )
     apply_rules((transposed_norm.RULE,), module, context)
+    train_dropout(graph, settings.dropout)
     trains_batch_norm = settings.batch_norm is BatchNorm.TRAIN
     if trains_batch_norm:
         own_constants(graph)
@@ -88,6 +90,13 @@ def training_graph(
     scales = take_apart(graph)
     infer_shapes(module, context)
     return _Differentiation(module, settings, source, scales, frozen).run(context, optimizers_only)
+
+
+def _layer_states(node: Node) -> list[tuple[int, Value]]:
+    """The operands that a layer moves itself, and what it makes of them."""
+    if isinstance(node.op, BatchNormTraining):
+        return list(zip(_STATISTICS, node.outputs[1:3], strict=True))
+    return [(1, node.outputs[2])] if isinstance(node.op, Dropout) and len(node.inputs) > 1 else []
 
 
 class _Differentiation:
@@ -117,9 +126,9 @@ class _Differentiation:
             reads[value.name] = variables.read(value.name, value)
             for node in readers:
                 node.replace_input(value, reads[value.name])
-        statistics = self.read_statistics(variables)
+        moved = self.read_layer_states(variables)
         self.graph.nodes.extend(self.forward)
-        for name, value in statistics.items():
+        for name, value in moved.items():
             variables.assign(name, value)
         loss = add_loss(build, self.settings.loss, self.output, self.source)
         gradients = self.backward(build, loss, set(reads.values()))
@@ -138,13 +147,11 @@ class _Differentiation:
         """For the names that are taken."""
         return Graph("", self.graph.inputs, self.graph.outputs, self.forward)
 
-    def read_statistics(self, variables: Variables) -> dict[str, Value]:
-        """Lets batch normalisations read their running statistics from variables; what these hold afterwards."""
+    def read_layer_states(self, variables: Variables) -> dict[str, Value]:
+        """Lets layers read running statistics and seeds from variables; what these hold afterwards."""
         after = {}
         for node in self.forward:
-            if not isinstance(node.op, BatchNormTraining):
-                continue
-            for place, result in zip(_STATISTICS, node.outputs[1:3], strict=True):
+            for place, result in _layer_states(node):
                 before = node.inputs[place]
                 node.set_inputs(
                     [variables.read(before.name, before) if i == place else v for i, v in enumerate(node.inputs)]

@@ -52,7 +52,13 @@ class TrainSettings:
     beta2: float = 0.999
     epsilon: float = 1e-8
     batch_norm: BatchNorm = BatchNorm.FROZEN
+    dropout: bool = False
+    """Whether Dropout drops in training."""
     batch: int | None = None
     """Rows of a step, where the model was made for another number."""
     frozen: frozenset[str] = frozenset()
     """Names of constants, or of layers, that stay as they are (`frozen.py`)."""
+
+
+TRAINS_ALL = TrainSettings(batch_norm=BatchNorm.TRAIN, dropout=True)
+"""As the model was trained before."""

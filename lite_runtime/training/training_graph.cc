@@ -241,10 +241,13 @@ class Adoption {
     return mindspore::kSuccess;
   }
 
-  // Where the gradient reads the mask, result 1. Files of MindSpore have no seed: each layer gets one of its own.
+  // Where it has a seed, or the gradient reads the mask, result 1. Files of MindSpore have no seeds: each such layer
+  // gets one of its own.
   Status AdoptDropout(int32_t index) {
-    if (NodeAt(index).outputs.size() != 2 || !IsRead(NodeAt(index).outputs[1])) return mindspore::kSuccess;
-    if (NodeAt(index).inputs.size() < 2) {
+    const bool has_seed = NodeAt(index).inputs.size() > 1;
+    if (NodeAt(index).outputs.size() != 2) return mindspore::kSuccess;
+    if (!has_seed && !IsRead(NodeAt(index).outputs[1])) return mindspore::kSuccess;
+    if (!has_seed) {
       auto *first = reinterpret_cast<int32_t *>(graph_.arena.MakeArray<int32_t>(kSeedSize));
       first[0] = index;
       Tensor made;

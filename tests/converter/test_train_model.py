@@ -15,6 +15,8 @@ from mslite.converter.cli import main
 from mslite.converter.convert import convert
 from mslite.converter.errors import ConversionError
 from mslite.converter.mindir.module_io import load
+from mslite.converter.mindir.ops.training import Dropout
+from mslite.converter.mindir.reference import REFERENCES
 from mslite.converter.options import Options
 from mslite.converter.training import BatchNorm, Loss, Optimizer, TrainSettings
 from tests.codegen.training_reference import (
@@ -364,6 +366,79 @@ def test_virtual_batches_move_running_statistics(tmp_path: Path) -> None:
     trained.set_train_mode(True)
     losses = _losses(trained, x, labels)
     assert np.isfinite(losses).all()
+
+
+class _Dropout(Layer):
+    """By the mask of a seed, which counts the steps."""
+
+    def __init__(self, keep: float) -> None:
+        super().__init__()
+        self.op, self.step = Dropout(keep_prob=keep), 0
+
+    def forward(self, x: Array) -> Array:
+        _y, self.mask, _ = REFERENCES["Dropout"](
+            self.op, [np.asarray(x, np.float32), np.asarray([0, self.step], np.int32)]
+        )
+        self.step += 1
+        assert 0 < np.mean(self.mask) < 1
+        return x * self.mask / self.op.keep_prob
+
+    def backward(self, dy: Array) -> Array:
+        return np.asarray(dy * self.mask / self.op.keep_prob)
+
+
+def _dropping_network(path: Path) -> list[Layer]:
+    """A hidden layer of which three quarters stay."""
+    chance = np.random.default_rng(6)
+    shapes = {"w1": (20, 64), "b1": (20,), "w2": (10, 20), "b2": (10,)}
+    kept = {name: np.asarray(chance.standard_normal(shape) / 8, np.float32) for name, shape in shapes.items()}
+    nodes = [
+        helper.make_node("Gemm", ["x", "w1", "b1"], ["y"], name="first", transB=1),
+        helper.make_node("Relu", ["y"], ["r"], name="relu"),
+        helper.make_node("Dropout", ["r", "ratio"], ["d"], name="drop"),
+        helper.make_node("Gemm", ["d", "w2", "b2"], ["logits"], name="last", transB=1),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "graph",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [BATCH, 64])],
+        [helper.make_tensor_value_info("logits", TensorProto.FLOAT, [BATCH, 10])],
+        [numpy_helper.from_array(data, name) for name, data in {**kept, "ratio": np.float32(0.25)}.items()],
+    )
+    save_model(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), path)
+    w1, b1, w2, b2 = (np.asarray(data, np.float64) for data in kept.values())
+    return [Dense(w1, b1), relu(), _Dropout(0.75), Dense(w2, b2)]
+
+
+def test_dropout(tmp_path: Path) -> None:
+    """It drops in training, another part in each step, and nothing in evaluation; checkpoints go on with the next seed."""
+    model = tmp_path / "dropping.onnx"
+    layers = _dropping_network(model)
+    settings = TrainSettings(learning_rate=0.05, dropout=True)
+    trained = _built(_converted(model, settings))
+    x = _digits()[0].reshape(-1, 64).astype(np.float32).astype(np.float64)
+    labels = _digits()[1]
+    trainer = Trainer(layers, sparse_cross_entropy, "SGD", 0.05)
+    expected = [
+        trainer.step(x[first : first + BATCH], labels[first : first + BATCH])
+        for first in range(0, BATCH * STEPS, BATCH)
+    ]
+    np.testing.assert_allclose(_losses(trained, x, labels), expected, rtol=1e-5)
+    trained.export_model(tmp_path / "checkpoint.ms", export_inference_only=False)
+    again = _built(tmp_path / "checkpoint.ms")
+    assert _losses(again, x, labels, 3) == _losses(trained, x, labels, 3)
+    trained.set_train_mode(False)
+    weights = list(_weights(trained).values())
+    whole = np.maximum(x[:BATCH] @ weights[0].T + weights[1], 0) @ weights[2].T + weights[3]
+    inputs = [np.asarray(x[:BATCH], np.float32), np.zeros(BATCH, np.int32)]
+    np.testing.assert_allclose(trained.predict(inputs)[0].get_data_to_numpy(), whole, rtol=1e-4, atol=1e-5)
+
+
+def test_dropout_that_is_left_out(tmp_path: Path) -> None:
+    model = tmp_path / "dropping.onnx"
+    _dropping_network(model)
+    file = _converted(model, TrainSettings(dropout=False))
+    assert not Counter(node.op.name for node in load(file).main.nodes)["Dropout"]
 
 
 def _product_and(path: Path, *operators: str) -> None:

@@ -39,6 +39,13 @@ def _activation(call: Call, dy: Value) -> Gradients:
     return _by_activation(call, dy, kind, op.alpha)
 
 
+@rule("Dropout")
+def _dropout(call: Call, dy: Value) -> Gradients:
+    assert isinstance(call.op, training.Dropout)
+    op = training.DropoutGrad(keep_prob=call.op.keep_prob)
+    return [call.add(op, "x", [dy, call.node.outputs[1]], call.shape(0)), *[None] * (len(call.node.inputs) - 1)]
+
+
 @rule("LeakyRelu")
 def _leaky(call: Call, dy: Value) -> Gradients:
     assert isinstance(call.op, activation.LeakyRelu)
