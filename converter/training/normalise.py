@@ -77,6 +77,7 @@ def take_apart(graph: Graph) -> Scales:
         kind = getattr(node.op, "activation_type", ActivationType.NO_ACTIVATION)
         if not isinstance(node.op, activation.Activation) and kind is not ActivationType.NO_ACTIVATION:
             _split_activation(graph, node, kind)
+    for node in list(graph.nodes):
         if isinstance(node.op, BatchNorm | FusedBatchNorm):
             _split_normalisation(graph, node, found)
         if isinstance(node.op, arithmetic.ScaleFusion):

@@ -14,7 +14,7 @@ from mslite.converter.training.settings import BatchNorm, Loss, Optimizer, Train
 SECTION = "train_param"
 _KEYS = (
     "loss", "optimizer", "learning_rate", "momentum", "weight_decay", "beta1", "beta2", "epsilon", "batch_size", "frozen",
-    "batch_norm", "dropout",
+    "batch_norm", "dropout", "output",
 )  # fmt: skip
 
 
@@ -49,6 +49,7 @@ def train_settings(keys: Mapping[str, str], defaults: TrainSettings = _PLAIN) ->
         if "batch_norm" in keys
         else defaults.batch_norm,
         dropout=_choice("dropout", keys["dropout"], _Switch) is _Switch.ON if "dropout" in keys else defaults.dropout,
+        output=keys.get("output", ""),
         batch=int(number("batch_size", 1, 0, 1 << 20)) if "batch_size" in keys else None,
         frozen=frozenset(filter(None, keys.get("frozen", "").split(","))),
     )

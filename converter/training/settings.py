@@ -56,6 +56,8 @@ class TrainSettings:
     """Whether Dropout drops in training."""
     batch: int | None = None
     """Rows of a step, where the model was made for another number."""
+    output: str = ""
+    """The output of which the loss is computed, where there are several."""
     frozen: frozenset[str] = frozenset()
     """Names of constants, or of layers, that stay as they are (`frozen.py`)."""
 
