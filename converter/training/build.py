@@ -38,7 +38,7 @@ from mslite.converter.training.normalise import (
     train_dropout,
     with_rows,
 )
-from mslite.converter.training.optimizers import Steps, Variables
+from mslite.converter.training.optimizers import Steps, Variables, clipped
 from mslite.converter.training.settings import BatchNorm, TrainSettings
 
 _PRODUCTS = (Conv2DFusion, Conv2dTransposeFusion, MatMulFusion, FullConnection)
@@ -144,6 +144,10 @@ class _Differentiation:
             variables.assign(name, value)
         loss = add_loss(build, self.settings.loss, self.output, self.source)
         gradients = self.backward(build, loss, set(reads.values()))
+        trained = [value for value in reads.values() if value in gradients]
+        if self.settings.clip_norm is not None:
+            shorter = clipped(build, [gradients[value] for value in trained], self.settings.clip_norm)
+            gradients.update(zip(trained, shorter, strict=True))
         steps = Steps(build, variables, self.settings, optimizers_only)
         for name, value in reads.items():
             gradient = gradients.get(value)
@@ -152,8 +156,7 @@ class _Differentiation:
         self.graph.outputs = [loss.loss, self.output]
         self.graph.nodes = live_nodes(self.graph)
         infer_shapes(self.module, context)
-        trained = tuple(name for name, value in reads.items() if value in gradients)
-        return TrainingGraph(self.module, 1, trained)
+        return TrainingGraph(self.module, 1, tuple(name for name, value in reads.items() if value in gradients))
 
     def _whole(self) -> Graph:
         """For the names that are taken."""

@@ -13,7 +13,7 @@ from mslite.converter.training.settings import BatchNorm, Loss, Optimizer, Train
 
 SECTION = "train_param"
 _KEYS = (
-    "loss", "optimizer", "learning_rate", "momentum", "weight_decay", "beta1", "beta2", "epsilon", "batch_size", "frozen",
+    "loss", "optimizer", "learning_rate", "momentum", "weight_decay", "beta1", "beta2", "epsilon", "alpha", "clip_norm", "batch_size", "frozen",
     "batch_norm", "dropout", "output",
 )  # fmt: skip
 
@@ -45,6 +45,8 @@ def train_settings(keys: Mapping[str, str], defaults: TrainSettings = _PLAIN) ->
         beta1=number("beta1", defaults.beta1, 0, 1),
         beta2=number("beta2", defaults.beta2, 0, 1),
         epsilon=number("epsilon", defaults.epsilon, 0, 1),
+        alpha=number("alpha", defaults.alpha, 0, 1),
+        clip_norm=_number("clip_norm", keys["clip_norm"], 0, math.inf) if "clip_norm" in keys else defaults.clip_norm,
         batch_norm=_choice("batch_norm", keys["batch_norm"], BatchNorm)
         if "batch_norm" in keys
         else defaults.batch_norm,

@@ -27,6 +27,9 @@ class Optimizer(Enum):
     MOMENTUM = "Momentum"
     NESTEROV = "Nesterov"
     ADAM = "Adam"
+    ADAMW = "AdamW"
+    ADAGRAD = "Adagrad"
+    RMSPROP = "RMSProp"
 
 
 class BatchNorm(Enum):
@@ -51,6 +54,10 @@ class TrainSettings:
     beta1: float = 0.9
     beta2: float = 0.999
     epsilon: float = 1e-8
+    alpha: float = 0.99
+    """Of RMSPROP: how much of the mean of squares stays."""
+    clip_norm: float | None = None
+    """The largest norm of all gradients together: larger ones are made that long."""
     batch_norm: BatchNorm = BatchNorm.FROZEN
     dropout: bool = False
     """Whether Dropout drops in training."""

@@ -154,6 +154,29 @@ class Adoption {
     assignments_[after].push_back(NewNodes(&graph_).AddNode(std::move(assign)));
   }
 
+  // What comes before the nodes that belong to the step of an optimiser, which MindSpore's files have none of; the
+  // tensor itself where there are none.
+  int32_t OwnGradient(int32_t tensor) const {
+    std::vector<int32_t> open = {tensor};
+    std::set<int32_t> seen = {tensor}, before;
+    while (!open.empty()) {
+      const int32_t made = open.back();
+      open.pop_back();
+      for (const int32_t index : main_.nodes) {
+        const Node &node = graph_.nodes[static_cast<size_t>(index)];
+        if (std::find(node.outputs.begin(), node.outputs.end(), made) == node.outputs.end()) continue;
+        if (node.name.find("/preconditioned/") == std::string::npos) {
+          if (node.name.find("optimizer-") == std::string::npos) before.insert(made);
+          continue;
+        }
+        for (const int32_t input : node.inputs) {
+          if (seen.insert(input).second) open.push_back(input);
+        }
+      }
+    }
+    return before.size() == 1 ? *before.begin() : tensor;
+  }
+
   // The optimiser gives its state as results.
   Status AdoptOptimizer(int32_t index) {
     const OptimizerOperands &operands = *FindOptimizer(NodeAt(index).op);
@@ -165,7 +188,7 @@ class Adoption {
     TrainedWeight trained;
     trained.node = NodeAt(index).name;
     trained.weight = name_of(0);
-    trained.gradient = inputs[static_cast<size_t>(operands.gradient)];
+    trained.gradient = OwnGradient(inputs[static_cast<size_t>(operands.gradient)]);
     trained.learning_rate = name_of(operands.learning_rate);
     trained.momentum = name_of(operands.momentum);
     std::vector<int32_t> results;

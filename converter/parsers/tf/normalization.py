@@ -12,7 +12,6 @@ from mslite.converter.mindir.ops.reduction import ReduceFusion
 from .call import Call
 from .registry import tf_operator
 
-
 MOVED = 0.01
 """How far running statistics move in a step of training: as Keras moves them. A GraphDef does not say it."""
 
