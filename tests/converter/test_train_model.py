@@ -34,7 +34,7 @@ from tests.codegen.training_reference import (
 )
 
 BATCH, STEPS = 16, 20
-RATES = {Optimizer.SGD: 0.2, Optimizer.MOMENTUM: 0.05, Optimizer.NESTEROV: 0.05, Optimizer.ADAM: 0.003}
+RATES = dict.fromkeys(Optimizer, 0.003) | {Optimizer.SGD: 0.2, Optimizer.MOMENTUM: 0.05, Optimizer.NESTEROV: 0.05}
 
 
 def _digits() -> tuple[Array, Array]:
@@ -100,6 +100,47 @@ def test_lenet(optimizer: Optimizer, decay: float, tmp_path: Path) -> None:
     ]
     np.testing.assert_allclose(found, expected, rtol=1e-4)
     _assert_weights(trained, layers, 1e-3)
+
+
+@pytest.mark.parametrize("limit", [0.2, 50.0])
+def test_clipped_gradients(limit: float, tmp_path: Path) -> None:
+    """By the norm of all of them together; a limit that no step reaches changes nothing."""
+    model = tmp_path / "lenet.onnx"
+    layers = lenet(model, BATCH)
+    trained = _built(_converted(model, TrainSettings(learning_rate=0.2, clip_norm=limit)))
+    x, labels = _digits()
+    x = x.astype(np.float32).astype(np.float64)
+    trainer = Trainer(layers, sparse_cross_entropy, "SGD", 0.2, clip=limit)
+    expected = [
+        trainer.step(x[first : first + BATCH], labels[first : first + BATCH])
+        for first in range(0, BATCH * STEPS, BATCH)
+    ]
+    np.testing.assert_allclose(_losses(trained, x, labels), expected, rtol=1e-5)
+    norm = np.sqrt(sum((one.get_data_to_numpy().astype(np.float64) ** 2).sum() for one in trained.get_gradients()))
+    assert norm == pytest.approx(limit, rel=1e-5) if limit < 1 else norm < limit
+
+
+@pytest.mark.parametrize("optimizer", [Optimizer.ADAM, Optimizer.ADAMW, Optimizer.ADAGRAD, Optimizer.RMSPROP])
+def test_virtual_batches(optimizer: Optimizer, tmp_path: Path) -> None:
+    """One update by the sum of two steps' gradients, whatever the optimiser makes of that."""
+    model = tmp_path / "lenet.onnx"
+    layers = lenet(model, BATCH)
+    trained = _built(_converted(model, TrainSettings(optimizer=optimizer, learning_rate=0.003)))
+    trained.setup_virtual_batch(2, learning_rate=0.003)
+    x, labels = _digits()
+    x = x.astype(np.float32).astype(np.float64)
+    trainer = Trainer(layers, sparse_cross_entropy, optimizer.value, 0.003)
+    for first in range(0, 8 * BATCH, 2 * BATCH):
+        _losses(trained, x[first:], labels[first:], 2)
+        sums: list[list[Array]] = []
+        for start in (first, first + BATCH):
+            trainer.gradients(x[start : start + BATCH], labels[start : start + BATCH])
+            sums.append([gradient for layer in layers for gradient in layer.gradients])
+        trainer.count += 1
+        weights = [weight for layer in layers for weight in layer.weights]
+        for weight, *gradients in zip(weights, *sums, strict=True):
+            weight -= trainer.change(weight, sum(gradients))
+    _assert_weights(trained, layers, 1e-4)
 
 
 def test_it_learns(tmp_path: Path) -> None:
