@@ -44,7 +44,7 @@ def trained(module: Module, settings: TrainSettings, source: str, context: Conte
 
 def store_in_place(training: TrainingGraph) -> Module:
     """The module, now without variables: each is a constant of its name. The outputs are the losses; the results of inference are
-    what these are computed of."""
+    what these are computed of, or what a last Softmax or sigmoid makes of it."""
     module = training.module
     graph = module.main
     constants: dict[str, Value] = {}
@@ -60,9 +60,10 @@ def store_in_place(training: TrainingGraph) -> Module:
             nodes.append(node)
     nodes = [node for node in nodes if not _is_own_result(node)]
     graph.nodes = [_changing(node, constants) for node in nodes]
+    # What turns logits into probabilities stays, though nobody reads it: inference gives them.
+    graph.nodes = live_nodes(graph)
     graph.outputs = graph.outputs[: training.losses]
     module.outputs = None
-    graph.nodes = live_nodes(graph)
     return module
 
 

@@ -155,7 +155,7 @@ def test_digits_are_learnt(tmp_path: Path) -> None:
         (Optimizer.ADAM, 0.01),
         (Optimizer.MOMENTUM, 0.01),
         (Optimizer.ADAMW, 0.01),
-        (Optimizer.RMSPROP, 0.0),
+        pytest.param(Optimizer.RMSPROP, 0.0, marks=pytest.mark.slow),
     ],
 )
 def test_autoencoder(optimizer: Optimizer, decay: float, tmp_path: Path) -> None:

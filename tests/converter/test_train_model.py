@@ -199,7 +199,7 @@ def test_the_form_of_the_file(tmp_path: Path) -> None:
 
 
 def test_a_training_file_infers(tmp_path: Path) -> None:
-    """Built without a TrainCfg it is what it was made of, up to the logits that the loss wants."""
+    """Built without a TrainCfg it is what it was made of, with the Softmax of which the loss knows nothing."""
     model = tmp_path / "lenet.onnx"
     lenet(model, BATCH)
     files = [_converted(model, TrainSettings()), convert(Options(model, tmp_path / "infers")).files[0]]
@@ -210,9 +210,18 @@ def test_a_training_file_infers(tmp_path: Path) -> None:
         infers.build_from_file(file, mslite.ModelType.MINDIR)
         (found,) = infers.predict([x])
         results.append(found.get_data_to_numpy())
-    logits, probabilities = results
-    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
-    np.testing.assert_allclose(powers / powers.sum(axis=1, keepdims=True), probabilities, atol=1e-6)
+    np.testing.assert_allclose(results[0], results[1], atol=1e-6)
+    trained = _built(files[0])
+    _losses(trained, *_digits(), 1)
+    trained.set_train_mode(False)
+    (evaluated,) = trained.predict([x, np.zeros(BATCH, np.int32)])
+    trained.export_model(tmp_path / "trained.ms")
+    infers = mslite.Model()
+    infers.build_from_file(tmp_path / "trained.ms", mslite.ModelType.MINDIR)
+    (exported,) = infers.predict([x])
+    for found in (evaluated, exported):
+        np.testing.assert_allclose(found.get_data_to_numpy().sum(axis=1), 1, atol=1e-6)
+        assert np.abs(found.get_data_to_numpy() - results[1]).max() > 1e-4
 
 
 @pytest.mark.parametrize("names", [["conv1", "conv2"], ["c1", "b1", "c2", "b2"], ["conv*"]])
