@@ -11,6 +11,7 @@ from mslite.converter.training.gradients import (  # each of them adds its rules
     normalization,
     pooling,
     products,
+    resizing,
 )
 from mslite.converter.training.gradients.rule import RULES, RULES_OF_SEVERAL, Call, NoGradientError, shape_of
 
@@ -25,5 +26,6 @@ __all__ = [
     "normalization",
     "pooling",
     "products",
+    "resizing",
     "shape_of",
 ]

@@ -116,7 +116,8 @@ def _slice(call: Call, dy: Value) -> Gradients:
     shape = call.shape(0)
     begin = [0] * len(shape)
     for axis, first in zip(op.axes or range(len(shape)), call.node.inputs[1].array().reshape(-1), strict=False):
-        begin[axis % len(shape)] = int(first) if first >= 0 else int(first) + shape[axis % len(shape)]
+        place = int(axis) % len(shape)
+        begin[place] = int(first) + (shape[place] if int(first) < 0 else 0)
     pads = [(first, whole - first - part) for first, whole, part in zip(begin, shape, shape_of(dy), strict=True)]
     paddings = call.build.constant(call.name("paddings"), np.asarray(pads, np.int32))
     dx = call.add(PadFusion(padding_mode=PaddingMode.CONSTANT), "x", [dy, paddings], shape)
