@@ -192,6 +192,8 @@ def check_training(options: Options, choices: ConfigChoices | None, given: Mappi
         refuse("target", "an NPU does not train; leave it out")
     if choices is not None and choices.quantizer.asks_for_something:
         refuse("[common_quant_param]", "train the float model, and quantise it afterwards")
+    if given.get("check") == "on":
+        refuse("check", "it examines inference; a conversion names what has no gradient")
     if given.get("verify", "off") != "off":
         refuse("verify", "it compares what inference computes; convert with --trainModel=false for it")
 

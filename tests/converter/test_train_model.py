@@ -557,6 +557,7 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         ("--outputDataType=FLOAT16", "a model trains in float32"),
         ("--saveType=MINDIR", "the result is a .ms file"),
         ("--targetVersion=2.7", "leave it out"),
+        ("--check", "it examines inference"),
         ("--verify", "convert with --trainModel=false for it"),
     ],
 )
