@@ -18,14 +18,14 @@ def _narrow(*results: Array) -> list[Array]:
 
 @reference("BatchNormTraining")
 def batch_norm_training(op: ops.BatchNormTraining, inputs: Inputs) -> list[Array]:
-    """By the statistics of the batch, channels last; the running ones move by `momentum`, to the unbiased variance."""
+    """By the statistics of the batch, channels last; the running ones move by `momentum`."""
     x, scale, offset, mean, variance = _wide(inputs)
     rows = x.reshape(-1, x.shape[-1])
     own_mean, own_variance = rows.mean(axis=0), rows.var(axis=0)
-    unbiased = own_variance * len(rows) / max(len(rows) - 1, 1)
+    estimate = own_variance if op.biased else own_variance * len(rows) / max(len(rows) - 1, 1)
     y = (x - own_mean) / np.sqrt(own_variance + op.epsilon) * scale + offset
     new_mean = (1 - op.momentum) * mean + op.momentum * own_mean
-    new_variance = (1 - op.momentum) * variance + op.momentum * unbiased
+    new_variance = (1 - op.momentum) * variance + op.momentum * estimate
     return _narrow(y, new_mean, new_variance, own_mean, own_variance)
 
 
@@ -100,6 +100,8 @@ for _label, _shape in (("image", (2, 5, 6, 19)), ("rows", (33, 7)), ("one-channe
 _image, _gradient = normal(3, 9, 40), normal(3, 9, 40)
 case("momentum", ops.BatchNormTraining(epsilon=1e-5, momentum=0.75),
      [_image, normal(40), normal(40), normal(40), np.abs(normal(40))])  # fmt: skip
+case("biased", ops.BatchNormTraining(epsilon=1e-5, biased=True),
+     [normal(5, 18), normal(18), normal(18), normal(18), np.abs(normal(18))])  # fmt: skip
 case("reserve", ops.BatchNormGrad(epsilon=1e-5, is_training=True),
      [_gradient, _image, normal(40), _image.mean(axis=(0, 1)), _image.var(axis=(0, 1)), normal(40)])  # fmt: skip
 for _label, _shape, _axis, _parameters in (
