@@ -25,27 +25,6 @@ void Widen(const MSTensor &tensor, std::vector<float> *values) {
   values->assign(data, data + tensor.ElementNum());
 }
 
-// Mean relative deviation of the elements that deviate at all; negative when an output is not finite.
-double MeanBias(const std::vector<float> &got, const std::vector<float> &expected) {
-  double sum = 0;
-  size_t counted = 0;
-  for (size_t i = 0; i < got.size(); ++i) {
-    if (!std::isfinite(got[i])) return -1;
-    const float difference = std::fabs(got[i] - expected[i]);
-    const float size = std::fabs(expected[i]);
-    if (difference <= kAbsoluteTolerance + kRelativeTolerance * size) continue;
-    if (size < FLT_EPSILON) {
-      if (difference <= 1e-5F) continue;
-      sum += difference;
-    } else {
-      sum += difference / (size + FLT_MIN);
-    }
-    ++counted;
-  }
-  const double mean = counted == 0 ? 0 : sum / static_cast<double>(counted);
-  return mean <= 1e-7 ? 0 : mean;
-}
-
 double Cosine(const std::vector<float> &a, const std::vector<float> &b) {
   double dot = 0;
   double aa = 0;
@@ -73,6 +52,37 @@ std::string ShapeText(const std::vector<int64_t> &shape) {
 }
 
 }  // namespace
+
+void PrintInputs(const std::vector<MSTensor> &inputs) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    std::vector<float> values;
+    std::cout << "InData " << i << ": ";
+    if (AsFloats(inputs[i], &values).empty()) {
+      for (size_t k = 0; k < values.size() && k < 20; ++k) std::cout << values[k] << " ";
+    }
+    std::cout << "\n";
+  }
+}
+
+double MeanBias(const std::vector<float> &got, const std::vector<float> &expected) {
+  double sum = 0;
+  size_t counted = 0;
+  for (size_t i = 0; i < got.size(); ++i) {
+    if (!std::isfinite(got[i])) return -1;
+    const float difference = std::fabs(got[i] - expected[i]);
+    const float size = std::fabs(expected[i]);
+    if (difference <= kAbsoluteTolerance + kRelativeTolerance * size) continue;
+    if (size < FLT_EPSILON) {
+      if (difference <= 1e-5F) continue;
+      sum += difference;
+    } else {
+      sum += difference / (size + FLT_MIN);
+    }
+    ++counted;
+  }
+  const double mean = counted == 0 ? 0 : sum / static_cast<double>(counted);
+  return mean <= 1e-7 ? 0 : mean;
+}
 
 std::string ReadExpected(const std::string &path, std::map<std::string, ExpectedTensor> *expected) {
   std::ifstream file(path);

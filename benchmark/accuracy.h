@@ -22,6 +22,12 @@ std::string ReadExpected(const std::string &path, std::map<std::string, Expected
 // The elements of a numeric tensor as float. Returns what is wrong, or "".
 std::string AsFloats(const mindspore::MSTensor &tensor, std::vector<float> *values);
 
+// Prints the first elements of each input, as the original does before it compares.
+void PrintInputs(const std::vector<mindspore::MSTensor> &inputs);
+
+// Mean relative deviation of the elements that deviate at all; negative when an output is not finite.
+double MeanBias(const std::vector<float> &got, const std::vector<float> &expected);
+
 // Compares, prints the original's report, and returns "" when every threshold holds.
 std::string CompareOutputs(const Flags &flags, const std::vector<mindspore::MSTensor> &outputs,
                            const std::map<std::string, ExpectedTensor> &expected);

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "command_line.h"
+
 namespace mslite::benchmark {
 
 struct Flags {
@@ -51,20 +53,11 @@ struct Flags {
 // Fills `flags`. Empty on success, else what is wrong with the command line.
 std::string ParseFlags(const std::vector<std::string> &arguments, Flags *flags);
 
-// Puts stars over the key in the words themselves: neither other users, who see them, nor reports get it.
-void HideKey(int count, char **words);
-
 // The bytes of a key; the digits are wiped.
 std::string TakeKey(std::string *digits);
 
-// Writes zeros over a secret.
-void Wipe(std::string *text);
-
 // The usage text, with examples.
 std::string Usage();
-
-// The pieces of `text` between `separators`; empty pieces are dropped.
-std::vector<std::string> Split(const std::string &text, const std::string &separators);
 
 }  // namespace mslite::benchmark
 

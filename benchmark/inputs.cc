@@ -30,6 +30,22 @@ void Fill(MSTensor *tensor, Distribution distribution) {
   for (int64_t i = 0; i < tensor->ElementNum(); ++i) data[i] = static_cast<T>(distribution(engine));
 }
 
+std::string LoadFile(const std::string &path, MSTensor *tensor) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  if (!file) return "cannot read input file " + path;
+  const auto size = static_cast<int64_t>(file.tellg());
+  const auto expected = static_cast<int64_t>(tensor->DataSize());
+  if (size != expected) {
+    return "input file " + path + " holds " + std::to_string(size) + " bytes; input '" + tensor->Name() + "' takes " +
+           std::to_string(expected);
+  }
+  file.seekg(0);
+  file.read(static_cast<char *>(tensor->MutableData()), expected);
+  return file ? "" : "cannot read input file " + path;
+}
+
+}  // namespace
+
 void Randomize(MSTensor *tensor) {
   using Integers = std::uniform_int_distribution<int>;
   switch (tensor->DataType()) {
@@ -54,27 +70,11 @@ void Randomize(MSTensor *tensor) {
   }
 }
 
-std::string LoadFile(const std::string &path, MSTensor *tensor) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  if (!file) return "cannot read input file " + path;
-  const auto size = static_cast<int64_t>(file.tellg());
-  const auto expected = static_cast<int64_t>(tensor->DataSize());
-  if (size != expected) {
-    return "input file " + path + " holds " + std::to_string(size) + " bytes; input '" + tensor->Name() + "' takes " +
-           std::to_string(expected);
-  }
-  file.seekg(0);
-  file.read(static_cast<char *>(tensor->MutableData()), expected);
-  return file ? "" : "cannot read input file " + path;
-}
-
-}  // namespace
-
-std::string RequestedShapes(const Flags &flags, const std::vector<MSTensor> &inputs,
-                            std::vector<std::vector<int64_t>> *shapes) {
+std::string RequestedShapes(const std::string &by_position, const std::string &by_name,
+                            const std::vector<MSTensor> &inputs, std::vector<std::vector<int64_t>> *shapes) {
   for (const MSTensor &input : inputs) shapes->push_back(input.Shape());
-  if (!flags.inputShapes.empty()) {
-    const std::vector<std::string> texts = Split(flags.inputShapes, ":");
+  if (!by_position.empty()) {
+    const std::vector<std::string> texts = Split(by_position, ":");
     if (texts.size() != inputs.size()) {
       return "--inputShapes gives " + std::to_string(texts.size()) + " shapes; the model has " +
              std::to_string(inputs.size()) + " inputs";
@@ -85,7 +85,7 @@ std::string RequestedShapes(const Flags &flags, const std::vector<MSTensor> &inp
       if (!problem.empty()) return "--inputShapes: " + problem;
     }
   }
-  for (const std::string &entry : Split(flags.inputShape, ";")) {
+  for (const std::string &entry : Split(by_name, ";")) {
     const size_t colon = entry.rfind(':');
     const std::string name = entry.substr(0, colon);
     bool found = false;
@@ -113,6 +113,20 @@ std::string RequestedShapes(const Flags &flags, const std::vector<MSTensor> &inp
     }
   }
   return "";
+}
+
+std::string ResizeTo(const std::vector<std::vector<int64_t>> &shapes, mindspore::Model *model) {
+  const std::vector<MSTensor> inputs = model->GetInputs();
+  bool resized = false;
+  for (size_t i = 0; i < inputs.size(); ++i) resized = resized || inputs[i].Shape() != shapes[i];
+  if (!resized) return "";
+  for (const auto &shape : shapes) {
+    std::cout << "Resize Dims: ";
+    for (const int64_t dim : shape) std::cout << dim << " ";
+    std::cout << "\n";
+  }
+  const mindspore::Status status = model->Resize(inputs, shapes);
+  return status.IsError() ? status.ToString() : "";
 }
 
 std::string FillInputs(const Flags &flags, std::vector<MSTensor> *inputs) {

@@ -1,14 +1,11 @@
 // benchmark: measures a model, or compares its outputs with expected ones.
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
 #include <filesystem>
 #include <iostream>
 #include <map>
-#include <new>
 #include <set>
 
 #include "accuracy.h"
@@ -23,6 +20,7 @@
 #include "parallel.h"
 #include "peak.h"
 #include "profile.h"
+#include "program.h"
 #include "result.h"
 
 namespace mslite::benchmark {
@@ -30,9 +28,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using mindspore::MSTensor;
-
-constexpr int kFailed = 1;
-constexpr int kWrongUsage = 2;
 
 double MillisecondsSince(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
@@ -64,9 +59,6 @@ void PrintFlags(const Flags &flags) {
             << "CalibDataType = " << flags.benchmarkDataType << "\n";
   if (!flags.cpuCoreList.empty()) std::cout << "core list: " << flags.cpuCoreList << " \n";
 }
-
-// What is left to say of a failed call whose reason the library has written to the standard error stream.
-std::string Said(const mindspore::Status &status) { return mindspore::Status::CodeAsString(status.StatusCode()); }
 
 std::shared_ptr<mindspore::Context> MakeContext(const Flags &flags) {
   auto context = std::make_shared<mindspore::Context>();
@@ -117,20 +109,9 @@ std::string Prepare(Flags *given, mindspore::Model *model) {
       status.IsError()) {
     return Said(status);
   }
-  const std::vector<MSTensor> inputs = model->GetInputs();
   std::vector<std::vector<int64_t>> shapes;
-  const std::string problem = RequestedShapes(flags, inputs, &shapes);
-  if (!problem.empty()) return problem;
-  bool resized = false;
-  for (size_t i = 0; i < inputs.size(); ++i) resized = resized || inputs[i].Shape() != shapes[i];
-  if (!resized) return "";
-  for (const auto &shape : shapes) {
-    std::cout << "Resize Dims: ";
-    for (const int64_t dim : shape) std::cout << dim << " ";
-    std::cout << "\n";
-  }
-  const mindspore::Status status = model->Resize(inputs, shapes);
-  return status.IsError() ? status.ToString() : "";
+  const std::string problem = RequestedShapes(flags.inputShapes, flags.inputShape, model->GetInputs(), &shapes);
+  return problem.empty() ? ResizeTo(shapes, model) : problem;
 }
 
 std::string RunOnce(mindspore::Model *model, const std::vector<MSTensor> &inputs, double *ms, Profile *profile) {
@@ -170,8 +151,6 @@ TensorInfo DescribeOutput(const MSTensor &output) {
   info.crc = Crc32(output.Data().get(), output.DataSize());
   return info;
 }
-
-std::string ModelName(const Flags &flags) { return flags.modelFile.substr(flags.modelFile.find_last_of('/') + 1); }
 
 // The original's loop: warm-up, timed runs; the very first run is kept apart.
 std::string Measure(const Flags &flags, mindspore::Model *model, Result *result) {
@@ -249,8 +228,7 @@ void PrintPlacement(const std::vector<NodePlacement> &nodes) {
 
 void PrintSummary(const Result &result) {
   const Statistics &s = result.statistics;
-  std::printf("Model = %s, NumThreads = %d, MinRunTime = %f ms, MaxRuntime = %f ms, AvgRunTime = %f ms\n",
-              result.model.c_str(), result.threads, s.minimum, s.maximum, s.mean);
+  PrintTimes(result.model, result.threads, s);
   std::printf("Latency: first %.3f ms, min %.3f, median %.3f, p90 %.3f, max %.3f\n", result.first_run_ms, s.minimum,
               s.median, s.p90, s.maximum);
   std::printf("Memory: peak %.1f MiB, activations %.2f MiB, packed weights %.2f MiB\n",
@@ -262,17 +240,6 @@ void PrintSummary(const Result &result) {
   PrintPlacement(result.placement.nodes);
   for (const TensorInfo &output : result.outputs) {
     std::printf("Output %s: CRC-32 %08x\n", output.name.c_str(), output.crc);
-  }
-}
-
-void PrintInputs(const std::vector<MSTensor> &inputs) {
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    std::vector<float> values;
-    std::cout << "InData " << i << ": ";
-    if (AsFloats(inputs[i], &values).empty()) {
-      for (size_t k = 0; k < values.size() && k < 20; ++k) std::cout << values[k] << " ";
-    }
-    std::cout << "\n";
   }
 }
 
@@ -321,7 +288,7 @@ std::string RunParallel(Flags *given, const std::string &command) {
   std::string problem = SingleRunOf(given, &single);
   if (!problem.empty()) return problem;
   ParallelResult result;
-  result.model = ModelName(flags);
+  result.model = FileName(flags.modelFile);
   result.threads = flags.numThreads;
   result.workers = flags.workersNum;
   result.clients = flags.parallelNum;
@@ -354,7 +321,7 @@ std::string Run(Flags *given, const std::string &command) {
   }
   if (flags.enableParallelPredict) return RunParallel(given, command);
   Result result;
-  result.model = ModelName(flags);
+  result.model = FileName(flags.modelFile);
   result.threads = flags.numThreads;
   mindspore::Model model;
   const Clock::time_point start = Clock::now();
@@ -383,8 +350,6 @@ std::string Run(Flags *given, const std::string &command) {
 }
 
 int Main(int argc, char **argv) {
-  OpenStandardFiles();
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that grows beyond its limit is a failed write
   Flags flags;
   std::vector<std::string> words(argv + 1, argv + argc);
   HideKey(argc, argv);
@@ -410,12 +375,5 @@ int Main(int argc, char **argv) {
 }  // namespace mslite::benchmark
 
 int main(int argc, char **argv) {
-  try {
-    return mslite::benchmark::Main(argc, argv);
-  } catch (const std::bad_alloc &) {
-    std::fputs("benchmark: there is not enough memory\n", stderr);
-  } catch (const std::exception &error) {
-    std::fprintf(stderr, "benchmark: %s\n", error.what());
-  }
-  return mslite::benchmark::kFailed;
+  return mslite::benchmark::RunProgram("benchmark", mslite::benchmark::Main, argc, argv);
 }

@@ -10,13 +10,12 @@ from pathlib import Path
 
 from mslite.codegen.generate import GenerateSettings, Source
 from mslite.codegen.targets import Target, TargetError, target_named
-from mslite.codegen.training.options import SECTION, train_settings
 from mslite.converter.config_file import read_config, read_sections
 from mslite.converter.errors import UsageError
 from mslite.converter.flag_values import options_of
 from mslite.converter.options import FmkType, Options
 from mslite.converter.spelling import check_keys
-from mslite.converter.training import TrainSettings
+from mslite.converter.training import SECTION, BatchNorm, TrainSettings, train_settings
 
 MICRO, MODEL = "micro_param", "model_param"
 _TARGETS = ("x86", "Cortex-M", "ARM32", "ARM64")
@@ -104,7 +103,12 @@ def _train(path: Path, micro: Mapping[str, str]) -> TrainSettings | None:
         raise UsageError("INPUT ILLEGAL: codegen_mode must be Inference|Train")
     if mode == "Inference":
         return None
-    return train_settings(read_config(path).get(SECTION, {}))
+    settings = train_settings(read_config(path).get(SECTION, {}))
+    if settings.batch_norm is BatchNorm.TRAIN:
+        raise UsageError(
+            "INPUT ILLEGAL: batch_norm=Train in [train_param] is for --trainModel=true: generated C keeps the model's statistics"
+        )
+    return settings
 
 
 def _switch(keys: Mapping[str, str], name: str) -> bool:

@@ -12,6 +12,7 @@ from mslite.converter.ethosu.settings import SECTION as NPU_SECTION
 from mslite.converter.mindir.graph import Shape
 from mslite.converter.registry.plugins import plugin_files
 from mslite.converter.spelling import check_keys, nearest
+from mslite.converter.training.section import SECTION as TRAIN_SECTION
 from mslite.quantizer.settings import SECTIONS as QUANTIZER_SECTIONS
 from mslite.quantizer.settings import QuantizerSettings, quantizer_settings, section_of
 
@@ -28,7 +29,7 @@ _NOT_BUILT: dict[str, str] = {
     "aoe_tuning_options": _ASCEND,
     "om_converter": _ASCEND,
 }
-_GENERATOR = ("micro_param", "model_param", "train_param")
+_GENERATOR = ("micro_param", "model_param")
 """Sections of the code generator, which reads them itself."""
 _REGISTRY_KEYS = ("plugin_path", "disable_fusion", "fusion_blacklists")
 
@@ -104,7 +105,7 @@ def choices_of(sections: Sections, warn: Callable[[str], None], folder: Path | N
                 f"configuration section [{name}]: splitting a model between devices is not built in this version",
                 code=ReturnCode.NOT_SUPPORTED,
             )
-        known = ("registry", SECTION, NPU_SECTION, *QUANTIZER_SECTIONS, *_GENERATOR)
+        known = ("registry", SECTION, NPU_SECTION, TRAIN_SECTION, *QUANTIZER_SECTIONS, *_GENERATOR)
         if name in known:
             continue
         if near := nearest(name, (*known, *_NOT_BUILT)):

@@ -29,6 +29,7 @@ from mslite.converter.passes.memory import peak_activation_bytes
 from mslite.converter.passes.pipeline import Pass, Step, run_pipeline, steps_to_run
 from mslite.converter.passes.registered import check_parsed
 from mslite.converter.registry.plugins import plugins
+from mslite.converter.training import TrainingGraph, TrainSettings, fusions_to_leave_out, store_in_place, trained
 from mslite.quantizer.pipeline import quantise
 from mslite.quantizer.progress import Progress
 from mslite.quantizer.results import QuantiseReport
@@ -57,7 +58,7 @@ class Report:
     """The same at the largest sizes of [dynamic_dims], when that section is given."""
     quantisation: QuantiseReport | None = None
     verdict: Verdict | None = None
-    """Which versions of MindSpore Lite run the result; None for a `.mindir` file, and with an NPU."""
+    """Which versions of MindSpore Lite run the result; None for a `.mindir` file, with an NPU, and for a model that trains."""
     placement: Placement | None = None
     """What runs on the NPU of `--target`."""
 
@@ -66,7 +67,7 @@ def settings_of(options: Options, framework: FmkType, layout: Format | None = No
     """The part of the options that passes see. `layout` is the module's, where it says one: its inputs keep it."""
     return Settings(
         fusion=options.fusion,
-        disabled_fusions=options.disabled_fusions,
+        disabled_fusions=options.disabled_fusions | fusions_to_leave_out(options.training),
         source_layout=source_layout(framework) if layout is None else layout,
         keep_layout=options.save_type is SaveType.MINDIR,
         input_shapes=options.input_shapes,
@@ -76,6 +77,7 @@ def settings_of(options: Options, framework: FmkType, layout: Format | None = No
         output_type=options.output_type,
         int64_to_int32=options.int64_to_int32 or options.target is not None,
         float16_weights=options.float16_weights,
+        training=options.training is not None,
         target=options.target,
     )
 
@@ -111,16 +113,24 @@ def count_operators(module: Module) -> Counter[str]:
 _PARSE, _NPU, _WRITE = "parse", "vela", "write"
 
 
-def _with_quantiser(options: Options, run: Pass) -> list[Step]:
+def _before_finish(options: Options, quantise: Pass, train: Pass) -> list[Step]:
     """The steps that come before the boundary gets its types."""
-    reason = "on the fused graph; its boundary may become integers"
-    return [Step("quantise", run, reason)] if options.quantizer.asks_for_something else []
+    steps = []
+    if options.quantizer.asks_for_something:
+        steps.append(Step("quantise", quantise, "on the fused graph; its boundary may become integers"))
+    if options.training is not None:
+        steps.append(Step("train", train, "gradients are those of the finished graph"))
+    return steps
+
+
+def _nothing(module: Module, context: Context) -> None:
+    """A pass of which only the name is wanted."""
 
 
 def stage_names(options: Options) -> list[str]:
     """The stages that `progress` of a conversion hears of, where it succeeds."""
     settings = settings_of(options, FmkType.MSLITE)  # which steps run does not depend on the source
-    steps = steps_to_run(settings, _with_quantiser(options, lambda module, context: None))
+    steps = steps_to_run(settings, _before_finish(options, _nothing, _nothing))
     return [_PARSE, *(step.name for step in steps), *([_NPU] if options.npu is not None else []), _WRITE]
 
 
@@ -201,10 +211,17 @@ def _convert(options: Options, progress: Callable[[str], None], samples: Progres
                 raise
             raise problem from error
 
+    training: list[TrainingGraph] = []
+
+    def train_module(module: Module, context: Context) -> None:
+        training.append(trained(module, options.training or TrainSettings(), str(options.model_file), context))
+
     try:
-        context = run_pipeline(module, settings, progress, _with_quantiser(options, quantise_module))
+        context = run_pipeline(module, settings, progress, _before_finish(options, quantise_module, train_module))
     except ConversionError as error:
         raise complete(error, options.model_file, module, settings) from None
+    for graph in training:
+        store_in_place(graph)
     _check_kernels(module, options)
     placement = None
     if options.npu is not None or options.single_scales:
@@ -215,6 +232,7 @@ def _convert(options: Options, progress: Callable[[str], None], samples: Progres
     bound = _bound(module, options, settings.source_layout)
     module.version = WIRE_VERSION if options.target is None else options.target.wire
     verdict = judge(module)
+    is_judged = options.save_type is SaveType.MINDIR_LITE and placement is None and options.training is None
     progress(_WRITE)
     try:
         files = _save(module, settings.source_layout, options)
@@ -239,6 +257,6 @@ def _convert(options: Options, progress: Callable[[str], None], samples: Progres
         peak_bytes=peak_activation_bytes(module.main) if placement is None else None,
         bound=bound,
         quantisation=quantisation[0] if quantisation else None,
-        verdict=verdict if options.save_type is SaveType.MINDIR_LITE and placement is None else None,
+        verdict=verdict if is_judged else None,
         placement=placement,
     )

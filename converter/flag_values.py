@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from mslite.converter.compatibility.versions import VERSIONS, Version
-from mslite.converter.config_file import choices_of, read_config
+from mslite.converter.config_file import ConfigChoices, choices_of, read_config
 from mslite.converter.encryption import Encryption, parse_key
 from mslite.converter.errors import ConversionError, ReturnCode, UsageError
 from mslite.converter.ethosu import NpuSettings, npu_settings
@@ -19,6 +19,8 @@ from mslite.converter.memory_limit import parse_limit
 from mslite.converter.mindir.graph import Shape
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.options import FmkType, Options, SaveType
+from mslite.converter.training import SECTION as TRAIN_SECTION
+from mslite.converter.training import BatchNorm, TrainSettings, train_settings
 from mslite.quantizer.settings import AccuracyParam, Method, QuantizerSettings, read_section
 
 _FRAMEWORKS = ("TF", "TFLITE", "CAFFE", "MINDIR", "ONNX", "PYTORCH", "OM", "MSLITE")
@@ -167,6 +169,33 @@ def check_encrypted(options: Options) -> None:
         )
 
 
+def asked_training(train: str, sections: Mapping[str, Mapping[str, str]]) -> TrainSettings | None:
+    """What [train_param] says, with --trainModel=true. Raises UsageError."""
+    return train_settings(sections.get(TRAIN_SECTION, {}), BatchNorm.TRAIN) if train == "true" else None
+
+
+def check_training(options: Options, choices: ConfigChoices | None, given: Mapping[str, str]) -> None:
+    """Refuses what does not go with a model that trains. Raises FlagError."""
+
+    def refuse(what: str, reason: str) -> NoReturn:
+        raise FlagError(f"INPUT ILLEGAL: trainModel=true does not go with {what}: {reason}", "trainModel")
+
+    if any(kind not in (None, DataType.FLOAT32) for kind in (options.input_type, options.output_type)):
+        refuse("inputDataType and outputDataType", "a model trains in float32; leave them out")
+    if options.float16_weights:
+        refuse("fp16=on", "weights are trained in float32; leave it out")
+    if options.save_type is SaveType.MINDIR:
+        refuse("saveType=MINDIR", "the result is a .ms file; leave it out")
+    if options.target is not None:
+        refuse("targetVersion", "the form of operators that one version wants is that of inference; leave it out")
+    if options.npu is not None:
+        refuse("target", "an NPU does not train; leave it out")
+    if choices is not None and choices.quantizer.asks_for_something:
+        refuse("[common_quant_param]", "train the float model, and quantise it afterwards")
+    if given.get("verify", "off") != "off":
+        refuse("verify", "it compares what inference computes; convert with --trainModel=false for it")
+
+
 def asked_memory(given: Mapping[str, str]) -> int | None:
     """The bytes of --memoryLimit. Raises FlagError."""
     try:
@@ -210,8 +239,6 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
         raise FlagError("INPUT MISSING: weightFile is needed with fmk=CAFFE", "weightFile")
     if "weightFile" in given and framework not in ("", "CAFFE") and not plugins:
         raise FlagError("INPUT ILLEGAL: weightFile is allowed only with fmk=CAFFE", "weightFile")
-    if train == "true":
-        _refuse("--trainModel=true", "Convert for inference with --trainModel=false")
     if transformer == "true":
         _refuse("--optimizeTransformer=true", "It concerns GPUs only")
     if save_type == "MINDIR" and (infer == "true" or given.get("verify", "off") != "off"):
@@ -243,7 +270,10 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
         run_once=infer == "true",
         digest=_digest(given, save_type),
         encryption=encryption,
+        training=asked_training(train, {} if choices is None else choices.sections),
     )
+    if options.training is not None:
+        check_training(options, choices, given)
     if encryption.encrypt_key is not None:
         check_encrypted(options)
     if options.npu is not None:

@@ -91,7 +91,13 @@ _FLAGS = (
         "1.3|1.5|2.7",
         "make a file that this version of MindSpore Lite runs; what it lacks is written in what it has, or named",
     ),
-    Flag("trainModel", "true|false", "keep the training graph; true is not supported yet", "false"),
+    Flag(
+        "trainModel",
+        "true|false",
+        "make a model that trains: with the loss, the gradients and the optimiser of [train_param] in --configFile; "
+        "docs/train_model.md",
+        "false",
+    ),
     Flag(
         "verify",
         "random|IN.npy,...",
@@ -129,6 +135,9 @@ examples:
       a file for MindSpore Lite 1.3; without the flag the summary says which versions run the result
   converter_lite --modelFile=net_int8.tflite --outputFile=net --target=ethos-u55-128
       a file for a microcontroller with this NPU: mslite-codegen net.ms --target=cortex-m55 --output=net makes the program
+  converter_lite --modelFile=net.onnx --outputFile=net_train --trainModel=true --inputShape=x:32,3,28,28 --configFile=train.cfg
+      a file that trains in steps of 32 rows; train.cfg has [train_param] with lines such as loss=SparseSoftmaxCrossEntropy,
+      optimizer=Adam, learning_rate=0.001; docs/train_model.md has more
   converter_lite --modelFile=net.onnx --check --checkReport=net.html
       writes no model: lists every node that stands in the way, or what each target makes of the model
 

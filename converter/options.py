@@ -13,6 +13,7 @@ from mslite.converter.ethosu import NpuSettings
 from mslite.converter.frameworks import FmkType as FmkType
 from mslite.converter.mindir.graph import Shape
 from mslite.converter.mindir.ops.enums import DataType, Format
+from mslite.converter.training.settings import TrainSettings
 from mslite.quantizer.calibration.sources import Source
 from mslite.quantizer.settings import QuantizerSettings
 
@@ -67,6 +68,8 @@ class Options:
     config: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """The sections of the configuration file, which plug-ins may ask for."""
     quantizer: QuantizerSettings = field(default_factory=QuantizerSettings)
+    training: TrainSettings | None = None
+    """Where it is given, the result is a training graph (`--trainModel`)."""
     calibration: Source | None = None
     """Calibration samples from Python, instead of the folders that the settings name."""
 

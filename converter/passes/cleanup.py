@@ -7,7 +7,7 @@ import numpy as np
 from mslite.converter.mindir.graph import Graph, Module, Node, Value
 from mslite.converter.mindir.ops.activation import Activation
 from mslite.converter.mindir.ops.assembly import PadFusion
-from mslite.converter.mindir.ops.enums import ActivationType
+from mslite.converter.mindir.ops.enums import ActivationType, DataType
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.graph_edit import bypass, live_nodes
 
@@ -81,7 +81,7 @@ def _steps_forward(node: Node) -> bool:
 def merge_common(module: Module, context: Context) -> None:
     """Lets equal calls on equal operands share one result, and equal constants one copy."""
     for graph in module.graphs:
-        _merge_constants(graph)
+        _merge_constants(graph, context.settings.training)
         seen: dict[object, Node] = {}
         for node in list(graph.nodes):
             if node.op.name in _UNREPEATABLE or any(value in graph.outputs or value.quant for value in node.outputs):
@@ -95,13 +95,13 @@ def merge_common(module: Module, context: Context) -> None:
         graph.nodes = live_nodes(graph)
 
 
-def _merge_constants(graph: Graph) -> None:
-    """Only small ones are compared by contents; big ones that are equal are one array already."""
+def _merge_constants(graph: Graph, training: bool) -> None:
+    """Only small ones are compared by contents; big ones that are equal are one array already. What is trained stays apart."""
     seen: dict[object, Value] = {}
     for node in graph.nodes:
         changed = list(node.inputs)
         for index, value in enumerate(node.inputs):
-            if value.data is not None and not value.quant:
+            if value.data is not None and not value.quant and not (training and value.dtype is DataType.FLOAT32):
                 contents = value.data.tobytes() if value.data.nbytes <= 4096 else id(value.data)
                 key = (value.dtype, value.shape, value.format, contents)
                 changed[index] = seen.setdefault(key, value)

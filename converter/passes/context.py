@@ -33,6 +33,8 @@ class Settings:
     int64_to_int32: bool = False
     """Every int64 tensor becomes int32, as in MindSpore Lite, instead of only those proven to fit."""
     float16_weights: bool = False
+    training: bool = False
+    """The result is trained: constants that are equal now need not stay so."""
     target: Version | None = None
     """The version of MindSpore Lite that has to run the result; None: mslite alone."""
 

@@ -11,7 +11,19 @@ from mslite.converter.mindir.graph import Graph, Node, Value
 from mslite.converter.mindir.ops import Operator
 
 _WITH_EFFECT = frozenset(
-    {"Assert", "Call", "TensorArrayWrite", "TensorListSetItem", "Assign", "AssignAdd", "AssignVariable"}
+    {
+        "Assert",
+        "Call",
+        "TensorArrayWrite",
+        "TensorListSetItem",
+        "Assign",
+        "AssignAdd",
+        "AssignVariable",
+        "SGD",
+        "ApplyMomentum",
+        "Adam",
+        "AdamWeightDecay",
+    }
 )
 
 

@@ -6,14 +6,22 @@ graph whose every run is one step; the runtime runs it, and the code generator w
 
 from mslite.converter.training.build import TrainingGraph, training_graph
 from mslite.converter.training.in_place import adopted_graph, is_training
-from mslite.converter.training.settings import Loss, Optimizer, TrainSettings
+from mslite.converter.training.section import SECTION, train_settings
+from mslite.converter.training.settings import BatchNorm, Loss, Optimizer, TrainSettings
+from mslite.converter.training.stored import fusions_to_leave_out, store_in_place, trained
 
 __all__ = [
+    "SECTION",
+    "BatchNorm",
     "Loss",
     "Optimizer",
     "TrainSettings",
     "TrainingGraph",
     "adopted_graph",
+    "fusions_to_leave_out",
     "is_training",
+    "store_in_place",
+    "train_settings",
+    "trained",
     "training_graph",
 ]

@@ -18,21 +18,32 @@ from mslite.converter.mindir.ops.normalization import (
     LayerNormFusion,
     RmsNorm,
 )
+from mslite.converter.mindir.ops.training import BatchNormTraining
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.graph_edit import live_nodes
 from mslite.converter.passes.inference import infer_shapes
 from mslite.converter.passes.rule import apply_rules
 from mslite.converter.passes.rules import transposed_norm
 from mslite.converter.training.builder import Builder
+from mslite.converter.training.frozen import frozen_constants
 from mslite.converter.training.gradients import RULES, Call, NoGradientError, shape_of
 from mslite.converter.training.losses import LossNodes, add_loss
-from mslite.converter.training.normalise import Scales, check_trainable, take_apart, with_rows
+from mslite.converter.training.normalise import (
+    Scales,
+    check_trainable,
+    own_constants,
+    take_apart,
+    train_batch_norm,
+    with_rows,
+)
 from mslite.converter.training.optimizers import Steps, Variables
-from mslite.converter.training.settings import TrainSettings
+from mslite.converter.training.settings import BatchNorm, TrainSettings
 
 _PRODUCTS = (Conv2DFusion, Conv2dTransposeFusion, MatMulFusion, FullConnection)
 _NORMS = (LayerNormFusion, RmsNorm, InstanceNorm, ChannelsLastInstanceNorm, GroupNormFusion)
-_WITH_WEIGHTS = (*_PRODUCTS, *_NORMS, PReLUFusion)
+_WITH_WEIGHTS = (*_PRODUCTS, *_NORMS, PReLUFusion, BatchNormTraining)
+_STATISTICS = (3, 4)
+"""Operands of BatchNormTraining that it moves itself: results 1 and 2."""
 _WITHOUT_GRADIENT = ("LSTM", "GRU", "RNNSequence", "LSTMSequence", "GRUSequence", "Gather")
 """Operators whose weights are trained elsewhere."""
 
@@ -47,8 +58,11 @@ class TrainingGraph:
     parameters: tuple[str, ...]
 
 
-def training_graph(module: Module, settings: TrainSettings, source: str = "the model") -> TrainingGraph:
-    """The training graph of `module`, which it becomes.
+def training_graph(
+    module: Module, settings: TrainSettings, source: str = "the model", optimizers_only: bool = False
+) -> TrainingGraph:
+    """The training graph of `module`, which it becomes. `optimizers_only`: each step is one of MindSpore's optimisers, even where
+    simpler nodes would do.
 
     Raises ConversionError, with all nodes that stand in the way.
     """
@@ -65,24 +79,33 @@ def training_graph(module: Module, settings: TrainSettings, source: str = "the m
             code=ReturnCode.NOT_SUPPORTED,
         )
     apply_rules((transposed_norm.RULE,), module, context)
+    trains_batch_norm = settings.batch_norm is BatchNorm.TRAIN
+    if trains_batch_norm:
+        own_constants(graph)
+    frozen = frozen_constants(graph.nodes, settings.frozen, source)
+    if trains_batch_norm:
+        train_batch_norm(graph, frozen)
     scales = take_apart(graph)
     infer_shapes(module, context)
-    return _Differentiation(module, settings, source, scales).run(context)
+    return _Differentiation(module, settings, source, scales, frozen).run(context, optimizers_only)
 
 
 class _Differentiation:
-    def __init__(self, module: Module, settings: TrainSettings, source: str, scales: Scales) -> None:
+    def __init__(
+        self, module: Module, settings: TrainSettings, source: str, scales: Scales, frozen: set[Value]
+    ) -> None:
         self.module, self.settings, self.source, self.scales = module, settings, source, scales
         self.graph: Graph = module.main
         self.forward = list(self.graph.nodes)
         self.output = self.graph.outputs[0]
+        self.frozen = frozen
         self.behind_weights: set[Node] = set()
         for node in self.forward:
             before = {value.producer for value in node.inputs}
             if isinstance(node.op, _WITH_WEIGHTS) or self.behind_weights & before:
                 self.behind_weights.add(node)
 
-    def run(self, context: Context) -> TrainingGraph:
+    def run(self, context: Context, optimizers_only: bool) -> TrainingGraph:
         parameters = self.parameters()
         self.graph.nodes = []
         build = Builder(self._whole())
@@ -94,10 +117,13 @@ class _Differentiation:
             reads[value.name] = variables.read(value.name, value)
             for node in readers:
                 node.replace_input(value, reads[value.name])
+        statistics = self.read_statistics(variables)
         self.graph.nodes.extend(self.forward)
+        for name, value in statistics.items():
+            variables.assign(name, value)
         loss = add_loss(build, self.settings.loss, self.output, self.source)
         gradients = self.backward(build, loss, set(reads.values()))
-        steps = Steps(build, variables, self.settings)
+        steps = Steps(build, variables, self.settings, optimizers_only)
         for name, value in reads.items():
             gradient = gradients.get(value)
             if gradient is not None:
@@ -112,6 +138,20 @@ class _Differentiation:
         """For the names that are taken."""
         return Graph("", self.graph.inputs, self.graph.outputs, self.forward)
 
+    def read_statistics(self, variables: Variables) -> dict[str, Value]:
+        """Lets batch normalisations read their running statistics from variables; what these hold afterwards."""
+        after = {}
+        for node in self.forward:
+            if not isinstance(node.op, BatchNormTraining):
+                continue
+            for place, result in zip(_STATISTICS, node.outputs[1:3], strict=True):
+                before = node.inputs[place]
+                node.set_inputs(
+                    [variables.read(before.name, before) if i == place else v for i, v in enumerate(node.inputs)]
+                )
+                after[before.name] = result
+        return after
+
     # ---- which constants are trained ----
 
     def parameters(self) -> list[Value]:
@@ -119,22 +159,17 @@ class _Differentiation:
         found: dict[Value, None] = {}
         for node in self.forward:
             for place, value in enumerate(node.inputs):
-                if self._is_parameter(node, place, value) and value.name not in self.settings.frozen:
+                if self._is_parameter(node, place, value) and value not in self.frozen:
                     found[value] = None
-        known = {value.name for node in self.forward for value in node.inputs if value.is_constant}
-        unknown = sorted(self.settings.frozen - known)
-        if unknown:
-            raise ConversionError(
-                f"{self.source}: '{unknown[0]}' is no constant of the model; its parameters are "
-                + ", ".join(f"'{value.name}'" for value in found),
-                code=ReturnCode.INPUT_PARAMETER_INVALID,
-            )
         if not found:
-            raise ConversionError(f"{self.source}: the model has nothing to train", code=ReturnCode.NOT_SUPPORTED)
+            what = "has nothing to train" if not self.frozen else "has nothing to train beside what is frozen"
+            raise ConversionError(f"{self.source}: the model {what}", code=ReturnCode.NOT_SUPPORTED)
         return list(found)
 
     def _is_parameter(self, node: Node, place: int, value: Value) -> bool:
         if value.data is None or value.dtype is not DataType.FLOAT32 or not place:
+            return False
+        if isinstance(node.op, BatchNormTraining) and place in _STATISTICS:
             return False
         if isinstance(node.op, _WITH_WEIGHTS):
             return True
@@ -164,7 +199,7 @@ class _Differentiation:
             weights = [
                 value.name
                 for value in node.inputs
-                if value.is_constant and value.dtype is DataType.FLOAT32 and value.name not in self.settings.frozen
+                if value.is_constant and value.dtype is DataType.FLOAT32 and value not in self.frozen
             ]
             if node.op.name in _WITHOUT_GRADIENT and weights:
                 reason = "its weights have no gradient here"

@@ -17,7 +17,7 @@ from mslite.converter.training.builder import Builder
 from mslite.converter.training.losses import loss_nodes
 from mslite.converter.training.optimizers import LEARNING_RATE, Variables
 
-_STATES = {"SGD": (3, 5), "ApplyMomentum": (1,), "Adam": (1, 2), "AdamWeightDecay": (1, 2)}
+STATES = {"SGD": (3, 5), "ApplyMomentum": (1,), "Adam": (1, 2), "AdamWeightDecay": (1, 2)}
 """Optimiser -> the operands that it changes besides the weight, in the order of its results here."""
 _RATES = {"SGD": 2, "ApplyMomentum": 2, "Adam": 5, "AdamWeightDecay": 3}
 _SHAPED = ("Conv2DBackpropInputFusion", "Conv2DBackpropFilterFusion")
@@ -27,7 +27,7 @@ _CHANNELS_FIRST = (Format.NCHW, Format.KCHW)
 def is_training(module: Module) -> bool:
     """Whether a module holds optimisers that change their operands."""
     return any(
-        node.op.name in _STATES and len(node.outputs) <= len(_STATES[node.op.name])
+        node.op.name in STATES and len(node.outputs) <= len(STATES[node.op.name])
         for graph in module.graphs
         for node in graph.nodes
     )
@@ -50,7 +50,7 @@ def adopted_graph(module: Module, source: str = "the model") -> TrainingGraph:
     made = {id(value) for node in losses for value in node.outputs}
     given = {id(value) for value in graph.inputs}
     results = [v for node in losses for v in node.inputs if not v.is_constant and id(v) not in made | given]
-    dummies = {id(value) for node in graph.nodes if node.op.name in (*_STATES, "Assign") for value in node.outputs}
+    dummies = {id(value) for node in graph.nodes if node.op.name in (*STATES, "Assign") for value in node.outputs}
     outputs = [value for value in graph.outputs if id(value) not in dummies] or [losses[-1].outputs[0]]
     trained = _Adoption(module, source).run()
     graph.outputs = [*outputs, *dict.fromkeys(value for value in results if value not in outputs)]
@@ -70,9 +70,9 @@ class _Adoption:
         """Rewrites the nodes; the names of the weights."""
         nodes = list(self.graph.nodes)
         self.graph.nodes = []
-        changing = [node for node in nodes if node.op.name in (*_STATES, "Assign", "AssignAdd")]
+        changing = [node for node in nodes if node.op.name in (*STATES, "Assign", "AssignAdd")]
         for node in changing:
-            states = _STATES.get(node.op.name, ())
+            states = STATES.get(node.op.name, ())
             for value in [node.inputs[0], *(node.inputs[place] for place in states)]:
                 self.variable(node, value, value.name)
             if node.op.name in _RATES and node.inputs[_RATES[node.op.name]].is_constant:
@@ -82,7 +82,7 @@ class _Adoption:
             self.shape_of_result(node)
         trained = []
         for node in changing:
-            if node.op.name in _STATES:
+            if node.op.name in STATES:
                 trained.append(self.name_of(node.inputs[0]))
                 self.optimiser(node)
             else:
@@ -116,7 +116,7 @@ class _Adoption:
 
     def optimiser(self, node: Node) -> None:
         """The optimiser with all its results, which are assigned."""
-        states = [node.inputs[0], *(node.inputs[place] for place in _STATES[node.op.name])]
+        states = [node.inputs[0], *(node.inputs[place] for place in STATES[node.op.name])]
         shapes = [value.shape or (1,) for value in states]
         inputs = list(node.inputs)
         node.set_inputs(())

@@ -14,6 +14,7 @@ from mslite.converter.mindir.ops import Operator, activation, arithmetic
 from mslite.converter.mindir.ops.enums import ActivationType, DataType, Format
 from mslite.converter.mindir.ops.normalization import BatchNorm, FusedBatchNorm
 from mslite.converter.mindir.ops.rearrange import Reshape
+from mslite.converter.mindir.ops.training import BatchNormTraining
 
 
 def with_rows(module: Module, rows: int) -> None:
@@ -80,6 +81,36 @@ def take_apart(graph: Graph) -> Scales:
         if isinstance(node.op, arithmetic.ScaleFusion):
             _split_scale(graph, node, found)
     return found
+
+
+def train_batch_norm(graph: Graph, frozen: set[Value]) -> None:
+    """Lets batch normalisation take the statistics of the batch, but where its scale is frozen."""
+    for node in graph.nodes:
+        op = node.op
+        if not isinstance(op, FusedBatchNorm) or len(node.outputs) > 1 or node.inputs[1] in frozen:
+            continue
+        if any(value.data is None or value.dtype is not DataType.FLOAT32 for value in node.inputs[1:]):
+            continue
+        node.op = BatchNormTraining(epsilon=op.epsilon, momentum=op.momentum)
+        results = [
+            Value(graph.unique_name(f"{node.name}/{name}"), DataType.FLOAT32, node.inputs[3].shape, format=Format.NHWC)
+            for name in ("mean", "variance", "saved_mean", "saved_variance")
+        ]
+        node.outputs = (node.outputs[0], *results)
+        for value in results:
+            value.producer = node
+
+
+def own_constants(graph: Graph) -> None:
+    """Gives each batch normalisation its own: exporters let layers that begin alike, with ones and zeros, share them."""
+    norms = [node for node in graph.nodes if isinstance(node.op, FusedBatchNorm)]
+    shared = {value for node in norms for value in node.inputs if len(value.users) > 1}
+    for node in norms:
+        for place, name in enumerate(("scale", "offset", "mean", "variance"), 1):
+            value = node.inputs[place]
+            if value.data is not None and value in shared:
+                copy = constant(graph.unique_name(f"{node.name}/{name}"), value.data, value.format)
+                node.set_inputs([copy if i == place else other for i, other in enumerate(node.inputs)])
 
 
 def _value(graph: Graph, name: str, like: Value) -> Value:

@@ -29,6 +29,15 @@ class Optimizer(Enum):
     ADAM = "Adam"
 
 
+class BatchNorm(Enum):
+    """What batch normalisation computes in training; the value is its name in [train_param]."""
+
+    TRAIN = "Train"
+    """It divides by the statistics of the batch, and moves those of inference towards them."""
+    FROZEN = "Frozen"
+    """What it computes in inference, by the statistics of the model."""
+
+
 @dataclass(frozen=True)
 class TrainSettings:
     """Loss and optimiser, with the optimiser's numbers."""
@@ -42,7 +51,8 @@ class TrainSettings:
     beta1: float = 0.9
     beta2: float = 0.999
     epsilon: float = 1e-8
+    batch_norm: BatchNorm = BatchNorm.FROZEN
     batch: int | None = None
     """Rows of a step, where the model was made for another number."""
     frozen: frozenset[str] = frozenset()
-    """Names of constants that stay as they are."""
+    """Names of constants, or of layers, that stay as they are (`frozen.py`)."""

@@ -13,6 +13,12 @@ bool ChangesOperands(const Node &node) {
   return optimizer != nullptr && node.outputs.size() <= static_cast<size_t>(optimizer->state_count);
 }
 
+// Of a layer that is another one in training: Dropout without its seed passes what it is given, and nobody reads masks
+// and statistics of the batch.
+void KeepFirst(Node *node) {
+  if (node->op == MSLITE_OP_Dropout && !node->inputs.empty()) node->inputs.resize(1);
+  if (node->op == MSLITE_OP_Dropout || node->op == MSLITE_OP_FusedBatchNorm) node->outputs.resize(1);
+}
 }  // namespace
 
 std::vector<std::string> DefaultLossNames() { return {"loss_fct", "_loss_fn", "SigmoidCrossEntropy"}; }
@@ -53,6 +59,7 @@ void KeepInference(const std::vector<std::string> &loss_names, Graph *graph) {
     const auto is_read = [&is_used](int32_t output) { return is_used[static_cast<size_t>(output)] != 0; };
     if (std::none_of(node.outputs.begin(), node.outputs.end(), is_read)) continue;
     kept.push_back(*index);
+    KeepFirst(&graph->nodes[static_cast<size_t>(*index)]);
     for (const int32_t input : node.inputs) is_used[static_cast<size_t>(input)] = 1;
   }
   main.nodes.assign(kept.rbegin(), kept.rend());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -12,6 +13,8 @@
 
 namespace mslite {
 namespace {
+constexpr int32_t kSeedSize = 2;  // the layer's number, and that of the step
+
 bool IsAssignment(int32_t op) { return op == MSLITE_OP_Assign || op == MSLITE_OP_AssignAdd; }
 bool Changes(const Node &node) { return IsAssignment(node.op) || FindOptimizer(node.op) != nullptr; }
 
@@ -34,6 +37,8 @@ class Adoption {
     for (const int32_t index : nodes) {
       if (FindOptimizer(NodeAt(index).op) != nullptr) MSLITE_TRY(AdoptOptimizer(index));
       if (IsAssignment(NodeAt(index).op)) AdoptAssignment(index);
+      if (NodeAt(index).op == MSLITE_OP_FusedBatchNorm) MSLITE_TRY(AdoptBatchNorm(index));
+      if (NodeAt(index).op == MSLITE_OP_Dropout) MSLITE_TRY(AdoptDropout(index));
     }
     if (training_.weights.empty()) {
       return Fail(mindspore::kLiteGraphFileError,
@@ -111,8 +116,13 @@ class Adoption {
     if (names_.count(constant.name) != 0) {
       return Error(NodeAt(index), "changes '" + constant.name + "', and another constant has that name, too");
     }
-    names_.insert(constant.name);
-    const int32_t value = NewNodes(&graph_).AddLike(tensor, MSLITE_FLOAT32, "/read");
+    MakeVariable(tensor);
+    return mindspore::kSuccess;
+  }
+
+  void MakeVariable(int32_t tensor) {
+    names_.insert(TensorAt(tensor).name);
+    const int32_t value = NewNodes(&graph_).AddLike(tensor, TensorAt(tensor).type, "/read");
     for (Node &node : graph_.nodes) std::replace(node.inputs.begin(), node.inputs.end(), tensor, value);
     Node read;
     read.name = TensorAt(value).name;
@@ -124,7 +134,6 @@ class Adoption {
     read.outputs = {value};
     reads_.push_back(NewNodes(&graph_).AddNode(std::move(read)));
     variables_[value] = TensorAt(tensor).name;
-    return mindspore::kSuccess;
   }
 
   const char *Text(const std::string &text) {
@@ -141,7 +150,7 @@ class Adoption {
     params->variable = Text(variable);
     assign.params = params;
     assign.inputs = {value};
-    assign.outputs = {NewNodes(&graph_).AddLike(value, MSLITE_FLOAT32, "/assigned")};
+    assign.outputs = {NewNodes(&graph_).AddLike(value, TensorAt(value).type, "/assigned")};
     assignments_[after].push_back(NewNodes(&graph_).AddNode(std::move(assign)));
   }
 
@@ -197,6 +206,66 @@ class Adoption {
     NodeAt(index).primitive = nullptr;
     NodeAt(index).outputs = {sum};
     Assign(variable, sum, index);
+  }
+
+  // ---- layers that are others in training ----
+
+  bool IsRead(int32_t tensor) const {
+    return std::any_of(graph_.nodes.begin(), graph_.nodes.end(), [tensor](const Node &node) {
+      return std::find(node.inputs.begin(), node.inputs.end(), tensor) != node.inputs.end();
+    });
+  }
+
+  void AssignState(int32_t operand, int32_t value, int32_t index) {
+    Assign(variables_[operand], value, index);
+    training_.layer_states.push_back(assignments_[index].back());
+  }
+
+  // Where the gradient reads the statistics of the batch, which are results 3 and 4.
+  Status AdoptBatchNorm(int32_t index) {
+    const Node &given = NodeAt(index);
+    if (given.inputs.size() != 5 || given.outputs.size() != 5 || given.params == nullptr || !IsRead(given.outputs[3])) {
+      return mindspore::kSuccess;
+    }
+    const std::vector<int32_t> running = {given.inputs[3], given.inputs[4]};
+    for (const int32_t tensor : running) MSLITE_TRY(Read(index, tensor));
+    Node &node = NodeAt(index);
+    const auto *settings = static_cast<const mslite_FusedBatchNorm *>(node.params);
+    auto *params = graph_.arena.Make<mslite_BatchNormTraining>();
+    params->epsilon = settings->epsilon;
+    params->momentum = settings->momentum;
+    node.op = MSLITE_OP_BatchNormTraining;
+    node.params = params;
+    node.primitive = nullptr;
+    for (size_t i = 1; i <= 2; ++i) AssignState(NodeAt(index).inputs[i + 2], NodeAt(index).outputs[i], index);
+    return mindspore::kSuccess;
+  }
+
+  // Where the gradient reads the mask, result 1. Files of MindSpore have no seed: each layer gets one of its own.
+  Status AdoptDropout(int32_t index) {
+    if (NodeAt(index).outputs.size() != 2 || !IsRead(NodeAt(index).outputs[1])) return mindspore::kSuccess;
+    if (NodeAt(index).inputs.size() < 2) {
+      auto *first = reinterpret_cast<int32_t *>(graph_.arena.MakeArray<int32_t>(kSeedSize));
+      first[0] = index;
+      Tensor made;
+      made.name = NodeAt(index).name + "/seed";
+      made.type = MSLITE_INT32;
+      made.has_rank = made.is_constant = true;
+      made.dims = {kSeedSize};
+      made.data = reinterpret_cast<const uint8_t *>(first);
+      made.size = kSeedSize * sizeof(int32_t);
+      NodeAt(index).inputs.push_back(NewNodes(&graph_).Add(std::move(made)));
+    }
+    const Tensor &seed = TensorAt(NodeAt(index).inputs[1]);
+    if (!seed.is_constant || seed.type != MSLITE_INT32 || seed.size != kSeedSize * sizeof(int32_t) ||
+        names_.count(seed.name) != 0) {
+      return Error(NodeAt(index), "its seed '" + seed.name + "' is no constant of its own with two numbers of 32 bits");
+    }
+    MakeVariable(NodeAt(index).inputs[1]);
+    const int32_t next = NewNodes(&graph_).AddLike(NodeAt(index).inputs[1], MSLITE_INT32, "/next");
+    NodeAt(index).outputs.push_back(next);
+    AssignState(NodeAt(index).inputs[1], next, index);
+    return mindspore::kSuccess;
   }
 
   // Kernels want the sizes of gradients channels last.
@@ -307,9 +376,9 @@ class Adoption {
   std::map<int32_t, std::vector<int32_t>> assignments_;  // node -> the assignments behind it
 };
 
-// Leaves what these tensors and assignments need; what `given` holds is not computed.
-void KeepNeeded(const std::vector<int32_t> &outputs, const std::vector<int32_t> &given, bool with_updates,
-                Graph *graph) {
+// Leaves what these tensors, and the assignments that are kept, need; what `given` holds is not computed.
+void KeepNeeded(const std::vector<int32_t> &outputs, const std::vector<int32_t> &given,
+                const std::function<bool(int32_t)> &is_kept, Graph *graph) {
   SubGraph &main = graph->subgraphs[0];
   std::set<int32_t> used(outputs.begin(), outputs.end());
   const std::set<int32_t> known(given.begin(), given.end());
@@ -319,7 +388,7 @@ void KeepNeeded(const std::vector<int32_t> &outputs, const std::vector<int32_t> 
     const bool is_read = std::any_of(node.outputs.begin(), node.outputs.end(), [&](int32_t output) {
       return used.count(output) != 0 && known.count(output) == 0;
     });
-    if (!is_read && !(with_updates && node.op == MSLITE_OP_AssignVariable)) continue;
+    if (!is_read && !(node.op == MSLITE_OP_AssignVariable && is_kept(*index))) continue;
     kept.push_back(*index);
     used.insert(node.inputs.begin(), node.inputs.end());
   }
@@ -333,7 +402,11 @@ Status ReadTrainingGraph(const std::shared_ptr<const Bytes> &file, const std::ve
   return Adoption(loss_names, training).Run();
 }
 
-void KeepGradients(TrainingGraph *training) { KeepNeeded(training->graph->outputs, {}, false, training->graph.get()); }
+void KeepGradients(TrainingGraph *training) {
+  const std::set<int32_t> states(training->layer_states.begin(), training->layer_states.end());
+  KeepNeeded(
+      training->graph->outputs, {}, [&](int32_t node) { return states.count(node) != 0; }, training->graph.get());
+}
 
 void KeepUpdates(TrainingGraph *training) {
   std::vector<int32_t> gradients;
@@ -343,7 +416,9 @@ void KeepUpdates(TrainingGraph *training) {
     }
   }
   Graph &graph = *training->graph;
-  KeepNeeded({}, gradients, true, &graph);
+  const std::set<int32_t> states(training->layer_states.begin(), training->layer_states.end());
+  KeepNeeded(
+      {}, gradients, [&](int32_t node) { return states.count(node) == 0; }, &graph);
   graph.inputs = graph.subgraphs[0].inputs = std::move(gradients);
   graph.outputs.clear();
   graph.subgraphs[0].outputs.clear();

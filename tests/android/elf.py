@@ -11,7 +11,8 @@ from typing import Any
 
 from elftools.elf.elffile import ELFFile
 
-from mslite.cropper.crop import Library
+from mslite.cropper.archive import read_archive
+from mslite.cropper.objects import ObjectFile
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).parent
@@ -21,7 +22,7 @@ PAGE = 16384
 OF_GLIBC = {
     r"__errno_location": "glibc's errno; bionic's is __errno",
     r"__isoc99_s?scanf|__isoc99_fscanf": "glibc's sscanf and fscanf; bionic has them under their own names",
-    r"__(f|v|vf|s|sn|vs|vsn)printf_chk": "glibc's checked forms of printf; bionic checks in the plain ones",
+    r"__(f|v|vf|s|sn|vs|vsn)?printf_chk": "glibc's checked forms of printf; bionic checks in the plain ones",
     r"__(memcpy|memmove|memset|read|pread|strcpy|strcat|strncpy)_chk|__fread_chk": "checked forms; bionic has its own of most",
     r"bcmp": "clang's memcmp(...) == 0 where the C library is glibc; for Android it calls memcmp",
     r"pthread_cond_clockwait": "libstdc++'s condition_variable::wait_for; libc++ waits on bionic's timedwait below level 30",
@@ -88,11 +89,11 @@ def _definitions(elf: Any) -> Iterator[tuple[Any, Any]]:
     return section.iter_versions() if section is not None else iter(())
 
 
-def imports(archive: Path) -> set[str]:
-    """The names that the objects of an archive take from elsewhere."""
-    library = Library.read(archive.read_bytes(), str(archive))
-    defined = {symbol for one in library.objects for symbol in one.defined}
-    return {symbol for one in library.objects for symbol in one.undefined} - defined
+def imports(*archives: Path) -> set[str]:
+    """The names that the objects of archives take from elsewhere."""
+    objects = [ObjectFile(member) for path in archives for member in read_archive(path.read_bytes(), str(path))]
+    defined = {symbol for one in objects for symbol in one.defined}
+    return {symbol for one in objects for symbol in one.undefined} - defined
 
 
 def bionic_names() -> set[str]:

@@ -29,7 +29,7 @@ def test_a_library_that_does_not_fit_is_found(tmp_path: Path) -> None:
 
 
 def test_every_import_is_in_bionic() -> None:
-    names = imports(ARCHIVE)
+    names = imports(ARCHIVE, ARCHIVE.with_name("libmindspore-lite-train.a"))
     assert {"memcpy", "dlopen", "free"} <= names
     assert absent_from_bionic(names) == set()
 

@@ -233,4 +233,5 @@ def test_classes_are_those_of_java_8() -> None:
 def test_the_jar_carries_the_libraries_where_the_original_does() -> None:
     listing = subprocess.run(["jar", "tf", str(JAR)], capture_output=True, text=True, check=True).stdout.split()
     folder = f"com/mindspore/lite/linux_{os.uname().machine}"
-    assert {f"{folder}/libmindspore-lite.so", f"{folder}/libmindspore-lite-jni.so"} <= set(listing)
+    names = ("libmindspore-lite.so", "libmindspore-lite-jni.so", "libmindspore-lite-train.so")
+    assert {f"{folder}/{name}" for name in names} <= set(listing)

@@ -16,6 +16,7 @@ from tests.runtime.encrypted_files import KEY, gcm_file
 ROOT = Path(__file__).parents[2]
 PROGRAMS = Path(os.environ.get("MSLITE_BUILD", ROOT / "build")).resolve()
 JAR = PROGRAMS / "android/mindspore-lite/mindspore-lite-java.jar"
+LENET = ROOT.parent / "shared" / "models" / "mindspore_ms" / "lenet_train_lite" / "model.ms"
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +82,29 @@ def test_resize_in_c(digits: Path) -> None:
 def test_handles_of_requests_in_c(digits: Path) -> None:
     values = np.full(input_shape(digits), 0.5, np.float32)
     check(run("tests/api/api_c_async", digits), expected(digits, values))
+
+
+@pytest.mark.skipif(not LENET.is_file(), reason="the shared models are not here")
+def test_training_in_c(digits: Path, tmp_path: Path) -> None:
+    losses = run("tests/api/api_c_train", LENET, digits, tmp_path)["losses"]
+    assert len(losses) == 6
+    assert np.all(np.diff(losses) < 0)
+
+
+@pytest.mark.skipif(not LENET.is_file(), reason="the shared models are not here")
+def test_training_without_its_library(digits: Path, tmp_path: Path) -> None:
+    """The library alone says what is missing; as a copy, for the other one lies beside the original."""
+    name = "libmindspore-lite.so.0"
+    (tmp_path / name).write_bytes((PROGRAMS / "lite_runtime" / name).read_bytes())
+    done = subprocess.run(
+        [PROGRAMS / "tests/api/api_c_train", LENET, digits, tmp_path],
+        env={**os.environ, "LD_LIBRARY_PATH": str(tmp_path), "LD_PRELOAD": str(tmp_path / name)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "training needs libmindspore-lite-train.so.0: link it to the program, or put it beside" in done.stderr
 
 
 def test_tensors(digits: Path) -> None:

@@ -19,4 +19,4 @@ def test_the_library_fits_the_loader(tmp_path: Path) -> None:
 
 
 def test_every_import_is_in_bionic() -> None:
-    assert absent_from_bionic(imports(ARCHIVE)) == set()
+    assert absent_from_bionic(imports(ARCHIVE, ARCHIVE.with_name("libmindspore-lite-train.a"))) == set()

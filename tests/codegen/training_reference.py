@@ -16,6 +16,9 @@ from onnx import TensorProto, helper, numpy_helper
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
+_BETA1, _BETA2 = float(np.float32(0.9)), float(np.float32(0.999))
+"""As float32 holds them."""
+
 
 class Layer(ABC):
     """`weights`: its parameters; `backward` leaves their gradients in `gradients`."""
@@ -184,11 +187,11 @@ class Trainer:
         if self.optimizer in ("Momentum", "Nesterov"):
             m[:] = self.momentum * m + gradient
             return self.rate * (m if self.optimizer == "Momentum" else gradient + self.momentum * m)
-        m[:] = 0.9 * m + 0.1 * gradient
-        v[:] = 0.999 * v + 0.001 * gradient**2
+        m[:] = _BETA1 * m + (1 - _BETA1) * gradient
+        v[:] = _BETA2 * v + (1 - _BETA2) * gradient**2
         if self.decay:
             return self.rate * (m / (np.sqrt(v) + 1e-8) + self.decay * weight)
-        correction = np.sqrt(1 - 0.999**self.count) / (1 - 0.9**self.count)
+        correction = np.sqrt(1 - _BETA2**self.count) / (1 - _BETA1**self.count)
         return self.rate * correction * m / (np.sqrt(v) + 1e-8)
 
 

@@ -112,7 +112,7 @@ def test_wrong_values(model: Path, flag: str, message: str, capsys: pytest.Captu
 @pytest.mark.parametrize(
     "flag",
     [
-        "--fmk=OM", "--trainModel=true", "--optimize=gpu_oriented", "--optimize=ascend_oriented:910b",
+        "--fmk=OM", "--optimize=gpu_oriented", "--optimize=ascend_oriented:910b",
         "--optimizeTransformer=true", "--device=GPU",
     ],
 )  # fmt: skip

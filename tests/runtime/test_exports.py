@@ -1,5 +1,5 @@
-"""What libmindspore-lite.so exports: the public API, and beside the Python modules what these call, under a version of its own.
-The kernels of this machine are in the library alone; the modules call them there."""
+"""What libmindspore-lite.so exports: the public API, and what the Python modules and the training library call, under a version
+of its own. The kernels of this machine are in the library alone; the others call them there."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from tests.runtime.test_library_size import BUILD, LIBRARY, cached
 
 PACKAGE = BUILD / "python" / "mslite"
 MODULES = sorted(PACKAGE.glob("_*.so"))
+TRAINING = BUILD / "lite_runtime" / "libmindspore-lite-train.so"
+CALLERS = [*MODULES, *([TRAINING] if TRAINING.is_file() else [])]
 PUBLIC = re.compile(
     r"(vtable for |typeinfo for |typeinfo name for )?mindspore::"
     r"|MS(Model|AsyncRun|Tensor|Context|DeviceInfo|Train|RunStep|Export)"
@@ -60,11 +62,19 @@ def test_programs_see_the_public_api_only() -> None:
     public = by_version.pop("MSLITE_0")
     assert len(public) > 300
     assert not [name for name in public if not PUBLIC.match(name)]
-    expected = {f"MSLITE_INTERNAL_{cached('CMAKE_PROJECT_VERSION')}"} if cached("MSLITE_PYTHON") == "ON" else set()
-    assert set(by_version) == expected
+    has_callers = "ON" in (cached("MSLITE_PYTHON"), cached("MSLITE_TRAINING"))
+    assert set(by_version) == ({f"MSLITE_INTERNAL_{cached('CMAKE_PROJECT_VERSION')}"} if has_callers else set())
 
 
-def test_the_modules_call_all_that_is_exported_for_them() -> None:
+def test_the_training_library_exports_its_classes_and_one_function() -> None:
+    if not TRAINING.is_file():
+        pytest.skip(f"there is no {TRAINING}")
+    names = {name for names in exports(TRAINING).values() for name in names}
+    assert {name for name in names if not PUBLIC.match(name)} == {"mslite_create_trainer"}
+    assert any(name.startswith("mindspore::LossMonitor::") for name in names)
+
+
+def test_all_that_is_exported_for_them_is_called() -> None:
     if not MODULES:
         pytest.skip("there are no Python modules")
     internal = {
@@ -72,7 +82,7 @@ def test_the_modules_call_all_that_is_exported_for_them() -> None:
     }
     called = {
         name
-        for module in MODULES
+        for module in CALLERS
         for name, is_defined, version in symbols(module)
         if not is_defined and version.startswith("MSLITE_INTERNAL_")
     }
@@ -89,7 +99,7 @@ def test_only_the_library_holds_kernels() -> None:
         pytest.skip("this machine has portable kernels only")
     contents = LIBRARY.read_bytes()
     assert not [name for name in names if name not in contents]
-    for module in MODULES:
+    for module in CALLERS:
         contents = module.read_bytes()
         assert not [name for name in names if name in contents], module
 

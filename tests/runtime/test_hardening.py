@@ -15,6 +15,7 @@ from tests.runtime.test_library_size import BUILD, cached
 PACKAGE = BUILD / "python" / "mslite"
 FILES = {
     "library": BUILD / "lite_runtime" / "libmindspore-lite.so",
+    "training library": BUILD / "lite_runtime" / "libmindspore-lite-train.so",
     "benchmark": BUILD / "benchmark" / "benchmark",
     **{name: next(iter(PACKAGE.glob(f"{name}.*.so")), PACKAGE / name) for name in ("_native", "_runtime", "_codegen")},
 }

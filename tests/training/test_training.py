@@ -311,7 +311,7 @@ def test_losses_that_are_not_finite() -> None:
     inputs[0][0, 0, 0, 0] = np.inf
     loss, _, _ = step(model, inputs)
     assert not np.isfinite(loss)
-    with pytest.raises(RuntimeError, match="'layer.weight' is not finite"):
+    with pytest.raises(RuntimeError, match=r"'layer\.weight' is not finite"):
         model.export_model("weights.ms", mslite.QuantizationType.WEIGHT_QUANT)
 
 

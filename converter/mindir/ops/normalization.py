@@ -18,13 +18,13 @@ class BatchNorm(Operator):
 @operator(
     68,
     inputs="x scale offset mean variance",
-    outputs="y [saved_mean] [saved_variance]",
+    outputs="y [mean] [variance] [saved_mean] [saved_variance]",
     layout="nhwc",
     onnx="BatchNormalization",
     tensorflow="FusedBatchNormV3 FusedBatchNorm",
 )
 class FusedBatchNorm(Operator):
-    """Batch normalisation with scale and offset, channel last."""
+    """Batch normalisation with scale and offset, channel last. The other results are those of BatchNormTraining, in training."""
 
     epsilon: float = real(0, 0.0001)
     momentum: float = real(1, 0.9)

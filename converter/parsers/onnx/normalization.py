@@ -37,7 +37,7 @@ def _channels_as_image(call: Call, x: Value, op: ops.FusedBatchNorm | ops.Instan
 
 @onnx_operator("BatchNormalization")
 def batch_norm(call: Call) -> tuple[Value, ...]:
-    call.ignore("momentum", "consumed_inputs")
+    call.ignore("consumed_inputs")
     x = call.input(0)
     training = call.boolean("training_mode") or (call.version < 7 and not call.boolean("is_test"))
     if training and call.version < 14 and any(call.has_output(index) for index in range(1, call.output_count)):
@@ -46,7 +46,10 @@ def batch_norm(call: Call) -> tuple[Value, ...]:
         raise call.block("statistics per element are not supported", "Export with spatial = 1", "spatial")
     if training and call.version >= 14:
         return _batch_statistics(call, x, call.real("epsilon", 1e-5), call.real("momentum", 0.9))
-    op = ops.FusedBatchNorm(epsilon=call.real("epsilon", 1e-5), mode=1)
+    kept = call.real(
+        "momentum", 0.9
+    )  # of the running statistics, where FusedBatchNorm says how much of the new is taken
+    op = ops.FusedBatchNorm(epsilon=call.real("epsilon", 1e-5), momentum=1 - kept, mode=1)
     statistics = [call.input(index) for index in range(1, 5)]
     for index, value in enumerate(statistics, 1):
         if (rank := call.rank(value)) not in (None, 1):

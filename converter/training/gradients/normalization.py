@@ -17,6 +17,7 @@ from mslite.converter.mindir.graph import Shape, Value
 from mslite.converter.mindir.ops import activation, normalization
 from mslite.converter.mindir.ops.arithmetic import AddFusion
 from mslite.converter.mindir.ops.enums import ReduceMode
+from mslite.converter.mindir.ops.training import BatchNormGrad, BatchNormTraining
 from mslite.converter.mindir.ops.unary import Rsqrt
 from mslite.converter.training.gradients.rule import Call, Gradients, NoGradientError, rule, shape_of
 
@@ -29,6 +30,18 @@ def _softmax(call: Call, dy: Value) -> Gradients:
     axis = (call.op.axis[0] if call.op.axis else -1) % len(call.shape(0))
     total = call.reduced(ReduceMode.ReduceSum, "sum", call.product("weighted", dy, y), (axis,))
     return [call.product("x", y, call.difference("rest", dy, total))]
+
+
+@rule("BatchNormTraining")
+def _batch(call: Call, dy: Value) -> Gradients:
+    op, node = call.op, call.node
+    assert isinstance(op, BatchNormTraining)
+    mean, variance = node.outputs[3:]
+    # MindSpore's operator has a sixth operand, which its kernels for CPUs do not read.
+    inputs = [dy, *node.inputs[:2], mean, variance, variance]
+    shapes = [call.shape(0), call.shape(1), call.shape(2)]
+    gradient = BatchNormGrad(epsilon=op.epsilon, is_training=True)
+    return [*call.build.nodes(gradient, call.name("batch"), inputs, shapes), None, None]
 
 
 @rule("LayerNormFusion")

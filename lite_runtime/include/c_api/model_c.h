@@ -87,9 +87,9 @@ MS_API void MSAsyncRunDestroy(MSAsyncRunHandle *run);
 MS_API bool MSModelCancelPredict(MSModelHandle model);
 /* As MSRunStep. */
 MS_API MSStatus MSModelRunStep(MSModelHandle model, const MSKernelCallBackC before, const MSKernelCallBackC after);
-/* Between training, where a run is a step and the outputs are the losses, and evaluation, where a built model begins and a
-   run infers with the weights as they are. The handle of an output shows the output of the same place afterwards; their
-   array is to be asked for again. kMSStatusLiteNotSupport for `true` where the model is built for inference. */
+/* Between training, where a run is a step and the outputs are the losses, and evaluation, where a built model begins
+   and a run infers with the weights as they are. The handle of an output shows the output of the same place afterwards;
+   their array is to be asked for again. kMSStatusLiteNotSupport for `true` where the model is built for inference. */
 MS_API MSStatus MSModelSetTrainMode(const MSModelHandle model, bool train);
 /* For generated C that trains; elsewhere kMSStatusLiteNotSupport. */
 MS_API MSStatus MSModelExportWeight(const MSModelHandle model, const char *export_path);
@@ -99,13 +99,13 @@ MS_API MSTensorHandle MSModelGetInputByTensorName(const MSModelHandle model, con
 MS_API MSTensorHandle MSModelGetOutputByTensorName(const MSModelHandle model, const char *tensor_name);
 
 /* Gives constants of the file, found by the names of the tensors, other contents of the same type and size, and plans
-   again; of a model that is built for training, what MSModelGetWeights shows and what is trained. On failure the old ones
-   stay. Not in generated C. */
+   again; of a model that is built for training, what MSModelGetWeights shows and what is trained. On failure the old
+   ones stay. Not in generated C. */
 MS_API MSStatus MSModelUpdateWeights(MSModelHandle model, const MSTensorHandleArray new_weights);
 
-/* Training in the runtime, by libmindspore-lite-train, which lies beside the library or is linked to the program; not in
-   generated C. Without that library MSTrainModelBuild is kMSStatusLiteNotSupport; with a model that is built for inference
-   all that follows it, but for MSRunStep, which infers. */
+/* Training in the runtime, by libmindspore-lite-train, which lies beside the library or is linked to the program; not
+   in generated C. Without that library MSTrainModelBuild is kMSStatusLiteNotSupport; with a model that is built for
+   inference all that follows it, but for MSRunStep, which infers. */
 typedef void *MSTrainCfgHandle;
 
 MS_API MSTrainCfgHandle MSTrainCfgCreate(void);
@@ -116,28 +116,29 @@ MS_API void MSTrainCfgSetLossName(MSTrainCfgHandle train_cfg, const char **loss_
 MS_API MSOptimizationLevel MSTrainCfgGetOptimizationLevel(MSTrainCfgHandle train_cfg);
 MS_API void MSTrainCfgSetOptimizationLevel(MSTrainCfgHandle train_cfg, MSOptimizationLevel level);
 
-/* As MSModelBuild, of a training graph. The context belongs to the model on success; the configuration is copied and stays
-   the caller's. kMSStatusLiteGraphFileError for a model without a loss or without optimisers. */
+/* As MSModelBuild, of a training graph. The context belongs to the model on success; the configuration is copied and
+   stays the caller's. kMSStatusLiteGraphFileError for a model without a loss or without optimisers. */
 MS_API MSStatus MSTrainModelBuild(MSModelHandle model, const void *model_data, size_t data_size, MSModelType model_type,
                                   const MSContextHandle model_context, const MSTrainCfgHandle train_cfg);
 MS_API MSStatus MSTrainModelBuildFromFile(MSModelHandle model, const char *model_path, MSModelType model_type,
                                           const MSContextHandle model_context, const MSTrainCfgHandle train_cfg);
-/* Runs on what the tensors of MSModelGetInputs hold, into those of MSModelGetOutputs: in train mode one step, which changes
-   the weights. The functions may be NULL. */
+/* Runs on what the tensors of MSModelGetInputs hold, into those of MSModelGetOutputs: in train mode one step, which
+   changes the weights. The functions may be NULL. */
 MS_API MSStatus MSRunStep(MSModelHandle model, const MSKernelCallBackC before, const MSKernelCallBackC after);
 /* Of all optimisers. */
 MS_API MSStatus MSModelSetLearningRate(MSModelHandle model, float learning_rate);
 MS_API float MSModelGetLearningRate(MSModelHandle model);
-/* The weights that inference reads, as they are. The handles hold until the next call of this or until the model goes, what
-   they show until the next call of the model. */
+/* The weights that inference reads, as they are. The handles hold until the next call of this or until the model goes,
+   what they show until the next call of the model. */
 MS_API MSTensorHandleArray MSModelGetWeights(MSModelHandle model);
 MS_API bool MSModelGetTrainMode(MSModelHandle model);
-/* Updates the weights once for so many steps, by the sum of their gradients; less than 2: for each. A negative `lr` divides
-   the learning rate by the multiplier, a negative `momentum` leaves it as it is. */
+/* Updates the weights once for so many steps, by the sum of their gradients; less than 2: for each. A negative `lr`
+   divides the learning rate by the multiplier, a negative `momentum` leaves it as it is. */
 MS_API MSStatus MSModelSetupVirtualBatch(MSModelHandle model, int virtual_batch_multiplier, float lr, float momentum);
 /* Writes the model as it is, as a `.ms` file, whole or not at all; ".ms" is added to a path without it. With
-   `export_inference_only` the part for inference, with these outputs (names of tensors or nodes; num 0: its own); without,
-   the training graph, which goes on where it was. kMSStatusLiteNotSupport for a quantization_type that cannot be written. */
+   `export_inference_only` the part for inference, with these outputs (names of tensors or nodes; num 0: its own);
+   without, the training graph, which goes on where it was. kMSStatusLiteNotSupport for a quantization_type that cannot
+   be written. */
 MS_API MSStatus MSExportModel(MSModelHandle model, MSModelType model_type, const char *model_file,
                               MSQuantizationType quantization_type, bool export_inference_only,
                               char **output_tensor_name, size_t num);

@@ -44,9 +44,18 @@ def cropper() -> int:
 
 def benchmark() -> None:
     """Becomes the `benchmark` program, with the same arguments. Exits 1 where it was not built."""
-    program = os.path.join(os.path.dirname(__file__), "bin", "benchmark")
+    _become("benchmark")
+
+
+def benchmark_train() -> None:
+    """Becomes the `benchmark_train` program, with the same arguments. Exits 1 where it was not built."""
+    _become("benchmark_train")
+
+
+def _become(name: str) -> None:
+    program = os.path.join(os.path.dirname(__file__), "bin", name)
     if not os.path.isfile(program):
-        sys.exit(f"benchmark: {program} is missing; this installation of mslite is not complete")
+        sys.exit(f"{name}: {program} is missing; this installation of mslite is not complete")
     os.execv(program, [program, *sys.argv[1:]])
 
 

@@ -1,0 +1,62 @@
+"""How a model is trained, as [train_param] of a configuration says it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from enum import Enum
+from typing import TypeVar
+
+from mslite.converter.errors import UsageError
+from mslite.converter.spelling import check_keys
+from mslite.converter.training.settings import BatchNorm, Loss, Optimizer, TrainSettings
+
+SECTION = "train_param"
+_KEYS = (
+    "loss", "optimizer", "learning_rate", "momentum", "weight_decay", "beta1", "beta2", "epsilon", "batch_size", "frozen",
+    "batch_norm",
+)  # fmt: skip
+_Choice = TypeVar("_Choice", bound=Enum)
+
+
+def train_settings(keys: Mapping[str, str], batch_norm: BatchNorm = BatchNorm.FROZEN) -> TrainSettings:
+    """The settings of [train_param]; `batch_norm` where it says nothing of that. Raises UsageError for an impossible value."""
+    check_keys(keys, SECTION, _KEYS)
+    defaults = TrainSettings()
+
+    def number(key: str, otherwise: float, low: float, high: float) -> float:
+        return _number(key, keys[key], low, high) if key in keys else otherwise
+
+    return TrainSettings(
+        loss=_choice("loss", keys["loss"], Loss) if "loss" in keys else defaults.loss,
+        optimizer=_choice("optimizer", keys["optimizer"], Optimizer) if "optimizer" in keys else defaults.optimizer,
+        learning_rate=number("learning_rate", defaults.learning_rate, 0, math.inf),
+        momentum=number("momentum", defaults.momentum, 0, 1),
+        weight_decay=number("weight_decay", defaults.weight_decay, 0, 1),
+        beta1=number("beta1", defaults.beta1, 0, 1),
+        beta2=number("beta2", defaults.beta2, 0, 1),
+        epsilon=number("epsilon", defaults.epsilon, 0, 1),
+        batch_norm=_choice("batch_norm", keys["batch_norm"], BatchNorm) if "batch_norm" in keys else batch_norm,
+        batch=int(number("batch_size", 1, 0, 1 << 20)) if "batch_size" in keys else None,
+        frozen=frozenset(filter(None, keys.get("frozen", "").split(","))),
+    )
+
+
+def _choice(key: str, text: str, kind: type[_Choice]) -> _Choice:
+    for one in kind:
+        if text.lower() == str(one.value).lower():
+            return one
+    raise UsageError(f"INPUT ILLEGAL: {key} must be {'|'.join(str(one.value) for one in kind)}, not '{text}'")
+
+
+def _number(key: str, text: str, low: float, high: float) -> float:
+    """In (low, high), or [0, high) where 0 is allowed."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    whole = key != "batch_size" or value == int(value) if math.isfinite(value) else False
+    zero = value == 0 and key in ("momentum", "weight_decay", "beta1", "beta2")
+    if not whole or not (zero or low < value < high):
+        raise UsageError(f"INPUT ILLEGAL: {key} must be a number in {low} ... {high}, not '{text}'")
+    return value

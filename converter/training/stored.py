@@ -1,0 +1,91 @@
+"""Training graphs as `.ms` files hold them: MindSpore's form, whose optimisers and assignments change constants where they are.
+
+The inverse of `in_place.py`.
+"""
+
+from __future__ import annotations
+
+from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.mindir.graph import Module, Node, Value
+from mslite.converter.mindir.ops.enums import DataType, Format
+from mslite.converter.mindir.ops.normalization import FusedBatchNorm
+from mslite.converter.mindir.ops.state import AssignVariable, ReadVariable
+from mslite.converter.mindir.ops.training import Assign, BatchNormTraining
+from mslite.converter.passes.context import Context
+from mslite.converter.passes.graph_edit import live_nodes
+from mslite.converter.passes.rules import conv_scale, norm_scale
+from mslite.converter.training.build import TrainingGraph, training_graph
+from mslite.converter.training.in_place import STATES, is_training
+from mslite.converter.training.settings import BatchNorm, TrainSettings
+
+
+def fusions_to_leave_out(settings: TrainSettings | None) -> frozenset[str]:
+    """What would make constants of layers that are trained."""
+    if settings is None or settings.batch_norm is BatchNorm.FROZEN:
+        return frozenset()
+    return frozenset({conv_scale.BATCH_NORM.name, norm_scale.BATCH_NORM.name})
+
+
+def trained(module: Module, settings: TrainSettings, source: str, context: Context) -> TrainingGraph:
+    """The training graph of a model that is converted, with optimisers that files can hold. Raises ConversionError."""
+    if is_training(module):
+        raise ConversionError(
+            f"{source}: it has gradients and an optimiser already. It trains as it is: build it with a TrainCfg",
+            code=ReturnCode.NOT_SUPPORTED,
+        )
+    training = training_graph(module, settings, source, optimizers_only=True)
+    labels = module.main.inputs[-1]
+    context.note(
+        f"trains {len(training.parameters)} constants by {settings.optimizer.value}; the labels are '{labels.name}', "
+        f"{labels.dtype.name.lower()} {list(labels.shape or ())}"
+    )
+    return training
+
+
+def store_in_place(training: TrainingGraph) -> Module:
+    """The module, now without variables: each is a constant of its name. The outputs are the losses; the results of inference are
+    what these are computed of."""
+    module = training.module
+    graph = module.main
+    constants: dict[str, Value] = {}
+    nodes: list[Node] = []
+    for node in graph.nodes:
+        if isinstance(node.op, ReadVariable):
+            (constant,) = node.inputs
+            constant.name = node.op.variable or constant.name
+            constants[constant.name] = constant
+            graph.replace_uses(node.output, constant)
+            node.set_inputs(())
+        else:
+            nodes.append(node)
+    nodes = [node for node in nodes if not _is_own_result(node)]
+    graph.nodes = [_changing(node, constants) for node in nodes]
+    graph.outputs = graph.outputs[: training.losses]
+    module.outputs = None
+    graph.nodes = live_nodes(graph)
+    return module
+
+
+def _is_own_result(node: Node) -> bool:
+    """Whether it assigns what an optimiser or a batch normalisation, which now change their operands, computes."""
+    made = node.inputs[0].producer if isinstance(node.op, AssignVariable) else None
+    return made is not None and (made.op.name in STATES or isinstance(made.op, BatchNormTraining))
+
+
+def _changing(node: Node, constants: dict[str, Value]) -> Node:
+    """Optimisers and assignments with the one result that nobody reads; other nodes as they are."""
+    if isinstance(node.op, AssignVariable):
+        target = constants[node.op.variable or ""]
+        inputs = (target, *node.inputs)
+        node.set_inputs(())
+        return Node(Assign(), node.name, inputs, (_unread(node.name),))
+    if isinstance(node.op, BatchNormTraining):
+        node.op = FusedBatchNorm(epsilon=node.op.epsilon, momentum=node.op.momentum, mode=1)
+    if node.op.name in STATES:
+        node.outputs = (_unread(node.name),)
+        node.outputs[0].producer = node
+    return node
+
+
+def _unread(name: str) -> Value:
+    return Value(name, DataType.FLOAT32, (1,), format=Format.NHWC)
