@@ -229,6 +229,7 @@ std::vector<const Plan *> Session::LatestPlans() const {
 
 Status Session::Reserve(uint64_t bytes, const char *what, GrowingBuffer *buffer, uint8_t **memory) const {
   const size_t before = buffer->capacity;
+  reserved_bytes_ = std::max(reserved_bytes_, before);  // a workspace that another session has enlarged
   const bool fits = bytes <= std::max(before, buffer->lent_size) ||
                     bytes <= most_bytes_ - std::min(most_bytes_, reserved_bytes_ - before);
   *memory = fits ? buffer->Reserve(bytes) : nullptr;

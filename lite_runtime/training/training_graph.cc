@@ -9,6 +9,7 @@
 #include "model/load.h"
 #include "model/optimizers.h"
 #include "plan/rewrite/new_nodes.h"
+#include "training/batch_norm.h"
 #include "training/constants.h"
 
 namespace mslite {
@@ -33,6 +34,7 @@ class Adoption {
     for (const int32_t index : nodes) {
       if (Changes(NodeAt(index))) MSLITE_TRY(ReadOperands(index));
     }
+    UseBatchStatistics(&graph_);
     for (const int32_t index : nodes) SettleShapes(index);
     for (const int32_t index : nodes) {
       if (FindOptimizer(NodeAt(index).op) != nullptr) MSLITE_TRY(AdoptOptimizer(index));
@@ -252,15 +254,9 @@ class Adoption {
     }
     const std::vector<int32_t> running = {given.inputs[3], given.inputs[4]};
     for (const int32_t tensor : running) MSLITE_TRY(Read(index, tensor));
-    Node &node = NodeAt(index);
-    const auto *settings = static_cast<const mslite_FusedBatchNorm *>(node.params);
-    auto *params = graph_.arena.Make<mslite_BatchNormTraining>();
-    params->epsilon = settings->epsilon;
-    params->momentum = settings->momentum;
-    node.op = MSLITE_OP_BatchNormTraining;
-    node.params = params;
-    node.primitive = nullptr;
-    for (size_t i = 1; i <= 2; ++i) AssignState(NodeAt(index).inputs[i + 2], NodeAt(index).outputs[i], index);
+    const std::vector<int32_t> variables = {NodeAt(index).inputs[3], NodeAt(index).inputs[4]};
+    TrainBatchNorm(index, &latest_statistics_, &graph_);
+    for (size_t i = 0; i < 2; ++i) AssignState(variables[i], NodeAt(index).outputs[i + 1], index);
     return mindspore::kSuccess;
   }
 
@@ -302,8 +298,8 @@ class Adoption {
       node.params = graph_.arena.Make<mslite_Reshape>();
       node.primitive = nullptr;
     }
-    const bool is_sized =
-        node.op == MSLITE_OP_Conv2DBackpropInputFusion || node.op == MSLITE_OP_Conv2DBackpropFilterFusion;
+    const bool is_sized = node.op == MSLITE_OP_Conv2DBackpropInputFusion ||
+                          node.op == MSLITE_OP_Conv2DBackpropFilterFusion || node.op == MSLITE_OP_DeConv2DGradFilter;
     if (!is_sized || node.inputs.size() < 3) return;
     const Tensor sizes = TensorAt(node.inputs[2]);
     const bool is_channels_first = sizes.format == MSLITE_FORMAT_NCHW || sizes.format == MSLITE_FORMAT_KCHW;
@@ -396,7 +392,8 @@ class Adoption {
   TrainingGraph &training_;
   Graph &graph_;
   SubGraph &main_;
-  std::map<int32_t, std::string> variables_;  // what a ReadVariable gives -> its variable
+  std::map<int32_t, std::string> variables_;      // what a ReadVariable gives -> its variable
+  std::map<int32_t, int32_t> latest_statistics_;  // what a ReadVariable gives -> what the last node made of it
   std::set<std::string> names_;
   std::vector<int32_t> reads_;                           // nodes
   std::map<int32_t, std::vector<int32_t>> assignments_;  // node -> the assignments behind it
