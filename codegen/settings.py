@@ -104,9 +104,10 @@ def _train(path: Path, micro: Mapping[str, str]) -> TrainSettings | None:
     if mode == "Inference":
         return None
     settings = train_settings(read_config(path).get(SECTION, {}))
-    if settings.batch_norm is BatchNorm.TRAIN:
+    if settings.batch_norm is BatchNorm.TRAIN or settings.dropout:
         raise UsageError(
-            "INPUT ILLEGAL: batch_norm=Train in [train_param] is for --trainModel=true: generated C keeps the model's statistics"
+            "INPUT ILLEGAL: batch_norm=Train and dropout=true in [train_param] are for --trainModel=true: in generated C these "
+            "layers compute what they compute in inference"
         )
     return settings
 

@@ -20,7 +20,7 @@ from mslite.converter.mindir.graph import Shape
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.options import FmkType, Options, SaveType
 from mslite.converter.training import SECTION as TRAIN_SECTION
-from mslite.converter.training import BatchNorm, TrainSettings, train_settings
+from mslite.converter.training import TRAINS_ALL, TrainSettings, train_settings
 from mslite.quantizer.settings import AccuracyParam, Method, QuantizerSettings, read_section
 
 _FRAMEWORKS = ("TF", "TFLITE", "CAFFE", "MINDIR", "ONNX", "PYTORCH", "OM", "MSLITE")
@@ -171,7 +171,7 @@ def check_encrypted(options: Options) -> None:
 
 def asked_training(train: str, sections: Mapping[str, Mapping[str, str]]) -> TrainSettings | None:
     """What [train_param] says, with --trainModel=true. Raises UsageError."""
-    return train_settings(sections.get(TRAIN_SECTION, {}), BatchNorm.TRAIN) if train == "true" else None
+    return train_settings(sections.get(TRAIN_SECTION, {}), TRAINS_ALL) if train == "true" else None
 
 
 def check_training(options: Options, choices: ConfigChoices | None, given: Mapping[str, str]) -> None:
@@ -192,6 +192,8 @@ def check_training(options: Options, choices: ConfigChoices | None, given: Mappi
         refuse("target", "an NPU does not train; leave it out")
     if choices is not None and choices.quantizer.asks_for_something:
         refuse("[common_quant_param]", "train the float model, and quantise it afterwards")
+    if given.get("check") == "on":
+        refuse("check", "it examines inference; a conversion names what has no gradient")
     if given.get("verify", "off") != "off":
         refuse("verify", "it compares what inference computes; convert with --trainModel=false for it")
 

@@ -27,12 +27,12 @@ def remove_identities(module: Module, context: Context) -> None:
     """Takes out operators whose output always equals their input."""
     for graph in module.graphs:
         for node in list(graph.nodes):
-            if node.inputs and node.outputs and _is_identity(node):
+            if node.inputs and node.outputs and _is_identity(node, context.settings.training):
                 bypass(graph, node, node.inputs[0])
         graph.nodes = live_nodes(graph)
 
 
-def _is_identity(node: Node) -> bool:
+def _is_identity(node: Node, training: bool) -> bool:
     before, after = node.inputs[0], node.outputs[0]
     if before.dtype != after.dtype or before.quant != after.quant:
         return False
@@ -42,7 +42,7 @@ def _is_identity(node: Node) -> bool:
             return True
         case "Dropout":
             has_seed = len(node.inputs) > 1
-            return not has_seed and not (len(node.outputs) > 1 and node.outputs[1].users)
+            return not training and not has_seed and not (len(node.outputs) > 1 and node.outputs[1].users)
         case "Activation":
             assert isinstance(node.op, Activation)
             return node.op.activation_type is ActivationType.NO_ACTIVATION

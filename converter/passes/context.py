@@ -34,7 +34,7 @@ class Settings:
     """Every int64 tensor becomes int32, as in MindSpore Lite, instead of only those proven to fit."""
     float16_weights: bool = False
     training: bool = False
-    """The result is trained: constants that are equal now need not stay so."""
+    """The result is trained: constants that are equal now need not stay so, and Dropout does something."""
     target: Version | None = None
     """The version of MindSpore Lite that has to run the result; None: mslite alone."""
 

@@ -10,6 +10,7 @@ from mslite.converter.mindir.ops.activation import PReLUFusion
 from mslite.converter.mindir.ops.arithmetic import AddFusion, AddN, BiasAdd, MulFusion
 from mslite.converter.mindir.ops.convolution import Conv2DFusion, Conv2dTransposeFusion
 from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.ops.indexing import Gather
 from mslite.converter.mindir.ops.matmul import FullConnection, MatMulFusion
 from mslite.converter.mindir.ops.normalization import (
     ChannelsLastInstanceNorm,
@@ -18,7 +19,7 @@ from mslite.converter.mindir.ops.normalization import (
     LayerNormFusion,
     RmsNorm,
 )
-from mslite.converter.mindir.ops.training import BatchNormTraining
+from mslite.converter.mindir.ops.training import BatchNormTraining, Dropout
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.graph_edit import live_nodes
 from mslite.converter.passes.inference import infer_shapes
@@ -26,7 +27,7 @@ from mslite.converter.passes.rule import apply_rules
 from mslite.converter.passes.rules import transposed_norm
 from mslite.converter.training.builder import Builder
 from mslite.converter.training.frozen import frozen_constants
-from mslite.converter.training.gradients import RULES, Call, NoGradientError, shape_of
+from mslite.converter.training.gradients import RULES, RULES_OF_SEVERAL, Call, NoGradientError, shape_of
 from mslite.converter.training.losses import LossNodes, add_loss
 from mslite.converter.training.normalise import (
     Scales,
@@ -34,9 +35,10 @@ from mslite.converter.training.normalise import (
     own_constants,
     take_apart,
     train_batch_norm,
+    train_dropout,
     with_rows,
 )
-from mslite.converter.training.optimizers import Steps, Variables
+from mslite.converter.training.optimizers import Steps, Variables, clipped
 from mslite.converter.training.settings import BatchNorm, TrainSettings
 
 _PRODUCTS = (Conv2DFusion, Conv2dTransposeFusion, MatMulFusion, FullConnection)
@@ -44,7 +46,7 @@ _NORMS = (LayerNormFusion, RmsNorm, InstanceNorm, ChannelsLastInstanceNorm, Grou
 _WITH_WEIGHTS = (*_PRODUCTS, *_NORMS, PReLUFusion, BatchNormTraining)
 _STATISTICS = (3, 4)
 """Operands of BatchNormTraining that it moves itself: results 1 and 2."""
-_WITHOUT_GRADIENT = ("LSTM", "GRU", "RNNSequence", "LSTMSequence", "GRUSequence", "Gather")
+_WITHOUT_GRADIENT = ("LSTM", "GRU", "RNNSequence", "LSTMSequence", "GRUSequence")
 """Operators whose weights are trained elsewhere."""
 
 
@@ -72,13 +74,9 @@ def training_graph(
     context = Context()
     infer_shapes(module, context)
     graph = module.main
-    if len(graph.outputs) != 1:
-        names = ", ".join(f"'{value.name}'" for value in graph.outputs)
-        raise ConversionError(
-            f"{source}: a loss is computed of one output; the model has {len(graph.outputs)}: {names}",
-            code=ReturnCode.NOT_SUPPORTED,
-        )
+    _choose_output(module, settings.output, source)
     apply_rules((transposed_norm.RULE,), module, context)
+    train_dropout(graph, settings.dropout)
     trains_batch_norm = settings.batch_norm is BatchNorm.TRAIN
     if trains_batch_norm:
         own_constants(graph)
@@ -88,6 +86,29 @@ def training_graph(
     scales = take_apart(graph)
     infer_shapes(module, context)
     return _Differentiation(module, settings, source, scales, frozen).run(context, optimizers_only)
+
+
+def _choose_output(module: Module, name: str, source: str) -> None:
+    """Leaves the output of this name, or the only one. Raises ConversionError."""
+    graph = module.main
+    chosen = [value for value in graph.outputs if not name or value.name == name]
+    if len(chosen) != 1:
+        names = ", ".join(f"'{value.name}'" for value in graph.outputs)
+        reason = f"'{name}' is none of its outputs" if name else "a loss is computed of one output; it has several"
+        raise ConversionError(
+            f"{source}: {reason}: {names}. Choose one with output=NAME in [train_param]",
+            code=ReturnCode.INPUT_PARAMETER_INVALID if name else ReturnCode.NOT_SUPPORTED,
+        )
+    graph.outputs = chosen
+    module.outputs = None
+    graph.nodes = live_nodes(graph)
+
+
+def _layer_states(node: Node) -> list[tuple[int, Value]]:
+    """The operands that a layer moves itself, and what it makes of them."""
+    if isinstance(node.op, BatchNormTraining):
+        return list(zip(_STATISTICS, node.outputs[1:3], strict=True))
+    return [(1, node.outputs[2])] if isinstance(node.op, Dropout) and len(node.inputs) > 1 else []
 
 
 class _Differentiation:
@@ -117,12 +138,16 @@ class _Differentiation:
             reads[value.name] = variables.read(value.name, value)
             for node in readers:
                 node.replace_input(value, reads[value.name])
-        statistics = self.read_statistics(variables)
+        moved = self.read_layer_states(variables)
         self.graph.nodes.extend(self.forward)
-        for name, value in statistics.items():
+        for name, value in moved.items():
             variables.assign(name, value)
         loss = add_loss(build, self.settings.loss, self.output, self.source)
         gradients = self.backward(build, loss, set(reads.values()))
+        trained = [value for value in reads.values() if value in gradients]
+        if self.settings.clip_norm is not None:
+            shorter = clipped(build, [gradients[value] for value in trained], self.settings.clip_norm)
+            gradients.update(zip(trained, shorter, strict=True))
         steps = Steps(build, variables, self.settings, optimizers_only)
         for name, value in reads.items():
             gradient = gradients.get(value)
@@ -131,20 +156,17 @@ class _Differentiation:
         self.graph.outputs = [loss.loss, self.output]
         self.graph.nodes = live_nodes(self.graph)
         infer_shapes(self.module, context)
-        trained = tuple(name for name, value in reads.items() if value in gradients)
-        return TrainingGraph(self.module, 1, trained)
+        return TrainingGraph(self.module, 1, tuple(name for name, value in reads.items() if value in gradients))
 
     def _whole(self) -> Graph:
         """For the names that are taken."""
         return Graph("", self.graph.inputs, self.graph.outputs, self.forward)
 
-    def read_statistics(self, variables: Variables) -> dict[str, Value]:
-        """Lets batch normalisations read their running statistics from variables; what these hold afterwards."""
+    def read_layer_states(self, variables: Variables) -> dict[str, Value]:
+        """Lets layers read running statistics and seeds from variables; what these hold afterwards."""
         after = {}
         for node in self.forward:
-            if not isinstance(node.op, BatchNormTraining):
-                continue
-            for place, result in zip(_STATISTICS, node.outputs[1:3], strict=True):
+            for place, result in _layer_states(node):
                 before = node.inputs[place]
                 node.set_inputs(
                     [variables.read(before.name, before) if i == place else v for i, v in enumerate(node.inputs)]
@@ -167,8 +189,10 @@ class _Differentiation:
         return list(found)
 
     def _is_parameter(self, node: Node, place: int, value: Value) -> bool:
-        if value.data is None or value.dtype is not DataType.FLOAT32 or not place:
+        if value.data is None or value.dtype is not DataType.FLOAT32:
             return False
+        if not place:  # only a table of embeddings is a first operand
+            return isinstance(node.op, Gather)
         if isinstance(node.op, BatchNormTraining) and place in _STATISTICS:
             return False
         if isinstance(node.op, _WITH_WEIGHTS):
@@ -244,10 +268,14 @@ class _Differentiation:
     def _gradients(
         self, build: Builder, node: Node, known: list[Value | None], needed: set[Value]
     ) -> list[Value | None]:
+        call = Call(node, build, tuple(value in needed for value in node.inputs))
+        of_several = RULES_OF_SEVERAL.get(node.op.name)
+        if of_several is not None:
+            return of_several(call, known)
         rule = RULES.get(node.op.name)
         if rule is None or any(known[1:]) or known[0] is None:
             raise NoGradientError("this operator has no gradient here")
-        return rule(Call(node, build, tuple(value in needed for value in node.inputs)), known[0])
+        return rule(call, known[0])
 
     def _total(self, build: Builder, value: Value, parts: dict[Value, list[Value]]) -> Value | None:
         """The sum of what all readers of a value say."""

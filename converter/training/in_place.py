@@ -20,7 +20,7 @@ from mslite.converter.training.optimizers import LEARNING_RATE, Variables
 STATES = {"SGD": (3, 5), "ApplyMomentum": (1,), "Adam": (1, 2), "AdamWeightDecay": (1, 2)}
 """Optimiser -> the operands that it changes besides the weight, in the order of its results here."""
 _RATES = {"SGD": 2, "ApplyMomentum": 2, "Adam": 5, "AdamWeightDecay": 3}
-_SHAPED = ("Conv2DBackpropInputFusion", "Conv2DBackpropFilterFusion")
+_SHAPED = ("Conv2DBackpropInputFusion", "Conv2DBackpropFilterFusion", "DeConv2DGradFilter")
 _CHANNELS_FIRST = (Format.NCHW, Format.KCHW)
 
 

@@ -122,9 +122,14 @@ def _scaled(build: Builder, value: Value, factor: float) -> Value:
     return build.node(arithmetic.MulFusion(), f"Gradients/{PREFIX}scaled", [value, scale], shape_of(value))
 
 
+_FRAGMENTS = ("loss_fct", "_loss_fn", "SigmoidCrossEntropy")
+
+
 def loss_nodes(nodes: list[Node]) -> list[Node]:
     """The nodes that MindSpore's naming calls a loss."""
-    fragments = ("loss_fct", "_loss_fn", "SigmoidCrossEntropy")
-    return [
-        node for node in nodes if any(fragment in node.name for fragment in fragments) and "Gradients" not in node.name
-    ]
+    return [node for node in nodes if of_training(node) and "Gradients" not in node.name]
+
+
+def of_training(node: Node) -> bool:
+    """Whether the node's name says that it is part of the loss or of its gradients."""
+    return any(fragment in node.name for fragment in _FRAGMENTS)

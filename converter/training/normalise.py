@@ -14,7 +14,8 @@ from mslite.converter.mindir.ops import Operator, activation, arithmetic
 from mslite.converter.mindir.ops.enums import ActivationType, DataType, Format
 from mslite.converter.mindir.ops.normalization import BatchNorm, FusedBatchNorm
 from mslite.converter.mindir.ops.rearrange import Reshape
-from mslite.converter.mindir.ops.training import BatchNormTraining
+from mslite.converter.mindir.ops.training import BatchNormTraining, Dropout
+from mslite.converter.passes.graph_edit import bypass
 
 
 def with_rows(module: Module, rows: int) -> None:
@@ -76,6 +77,7 @@ def take_apart(graph: Graph) -> Scales:
         kind = getattr(node.op, "activation_type", ActivationType.NO_ACTIVATION)
         if not isinstance(node.op, activation.Activation) and kind is not ActivationType.NO_ACTIVATION:
             _split_activation(graph, node, kind)
+    for node in list(graph.nodes):
         if isinstance(node.op, BatchNorm | FusedBatchNorm):
             _split_normalisation(graph, node, found)
         if isinstance(node.op, arithmetic.ScaleFusion):
@@ -99,6 +101,23 @@ def train_batch_norm(graph: Graph, frozen: set[Value]) -> None:
         node.outputs = (node.outputs[0], *results)
         for value in results:
             value.producer = node
+
+
+def train_dropout(graph: Graph, drops: bool) -> None:
+    """Gives each Dropout a seed of its own, or takes it out."""
+    layers = [node for node in graph.nodes if isinstance(node.op, Dropout)]
+    for number, node in enumerate(layers):
+        x, y = node.inputs[0], node.outputs[0]
+        if not drops:
+            if bypass(graph, node, x):
+                graph.remove(node)
+            continue
+        seed = constant(graph.unique_name(f"{node.name}/seed"), np.asarray([number, 0], np.int32))
+        node.set_inputs([x, seed])
+        mask = Value(graph.unique_name(f"{node.name}/mask"), DataType.FLOAT32, y.shape, format=y.format)
+        following = Value(graph.unique_name(f"{node.name}/next_seed"), DataType.INT32, (2,))
+        node.outputs = (y, mask, following)
+        mask.producer = following.producer = node
 
 
 def own_constants(graph: Graph) -> None:

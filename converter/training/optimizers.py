@@ -2,18 +2,48 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 
 from mslite.converter.mindir.graph import Array, Node, Shape, Value
 from mslite.converter.mindir.ops import Operator, training
-from mslite.converter.mindir.ops.arithmetic import MulFusion, SubFusion
+from mslite.converter.mindir.ops.arithmetic import AddFusion, AddN, DivFusion, Maximum, MulFusion, SubFusion
+from mslite.converter.mindir.ops.enums import ReduceMode
+from mslite.converter.mindir.ops.reduction import ReduceFusion
 from mslite.converter.mindir.ops.state import AssignVariable, ReadVariable
+from mslite.converter.mindir.ops.unary import Sqrt
 from mslite.converter.training.builder import Builder
 from mslite.converter.training.gradients import shape_of
 from mslite.converter.training.settings import Optimizer, TrainSettings
 
 LEARNING_RATE = "learning_rate"
 """The variable that holds it: [1], read by every step."""
+
+
+_INNER = "/preconditioned/"
+"""Part of the names of nodes between a gradient and the optimiser that belong to the step: the runtime, which adds up gradients
+of several steps, takes what comes before them for the gradient."""
+_PRECONDITIONED = (Optimizer.ADAMW, Optimizer.ADAGRAD, Optimizer.RMSPROP)
+
+
+def clipped(build: Builder, gradients: list[Value], limit: float) -> list[Value]:
+    """The gradients, shorter where the norm of all of them is above `limit`."""
+    squares = []
+    for number, gradient in enumerate(gradients):
+        name = f"Gradients/clip/{number}"
+        flat = build.reshaped(gradient, (prod(shape_of(gradient)),), f"{name}/flat")
+        op = ReduceFusion(mode=ReduceMode.ReduceSumSquare, keep_dims=True, coeff=1.0)
+        squares.append(build.node(op, f"{name}/square", [flat, build.sizes(f"{name}/axis", (0,))], (1,)))
+    total = build.node(AddN(), "Gradients/clip/sum", squares, (1,)) if len(squares) > 1 else squares[0]
+    norm = build.node(Sqrt(), "Gradients/clip/norm", [total], (1,))
+    most = build.constant("Gradients/clip/most", np.asarray([limit], np.float32))
+    divisor = build.node(Maximum(), "Gradients/clip/divisor", [norm, most], (1,))
+    factor = build.node(DivFusion(), "Gradients/clip/factor", [most, divisor], (1,))
+    return [
+        build.node(MulFusion(), f"Gradients/clip/{number}/clipped", [gradient, factor], shape_of(gradient))
+        for number, gradient in enumerate(gradients)
+    ]
 
 
 class Variables:
@@ -48,8 +78,9 @@ class Steps:
         self._build, self._variables, self._settings = build, variables, settings
         self._rate = variables.state(LEARNING_RATE, np.asarray([settings.learning_rate]))
         self._numbers: dict[str, Value] = {}
-        self._is_plain = settings.optimizer is Optimizer.SGD and not settings.weight_decay and not optimizers_only
-        if settings.optimizer is Optimizer.ADAM and not settings.weight_decay:
+        self._optimizers_only = optimizers_only
+        decays = settings.optimizer is Optimizer.ADAM and settings.weight_decay  # without correction of its bias
+        if settings.optimizer in (Optimizer.ADAM, Optimizer.ADAMW) and not decays:
             self._powers = [self._power("beta1", settings.beta1), self._power("beta2", settings.beta2)]
 
     def _power(self, name: str, beta: float) -> Value:
@@ -72,16 +103,73 @@ class Steps:
 
     def add(self, name: str, weight: Value, gradient: Value) -> None:
         """The step on the variable `name`, which holds `weight`."""
-        if self._is_plain:
-            step = self._build.node(MulFusion(), f"{name}/step", [gradient, self._rate], shape_of(weight))
-            after = self._build.node(SubFusion(), f"{name}/next", [weight, step], shape_of(weight))
-            self._variables.assign(name, after)
-        elif self._settings.optimizer is Optimizer.ADAM:
+        kind, decay = self._settings.optimizer, self._settings.weight_decay
+        if kind in _PRECONDITIONED:
+            self._descent(name, weight, self._preconditioned(name, weight, gradient))
+        elif kind is Optimizer.ADAM:
             self._adam(name, weight, gradient)
-        elif self._settings.optimizer is Optimizer.SGD or self._settings.weight_decay:
+        elif kind is Optimizer.SGD and not decay:
             self._descent(name, weight, gradient)
+        elif decay:
+            self._decayed(name, weight, gradient, decay)
         else:
             self._momentum(name, weight, gradient)
+
+    # ---- optimisers that MindSpore's files have none of: what they make of the gradient, and a plain descent by it ----
+
+    def _preconditioned(self, name: str, weight: Value, gradient: Value) -> Value:
+        settings, shape = self._settings, shape_of(weight)
+        gradient = self._build.reshaped(gradient, shape, self._inner(name, "gradient"))
+        if settings.optimizer is Optimizer.ADAMW:
+            m = self._mean(f"moment1.{name}", gradient, "beta1", settings.beta1)
+            v = self._mean(f"moment2.{name}", self._times(name, "square", gradient, gradient), "beta2", settings.beta2)
+            one = self._number("one", 1.0)
+            first, second = (
+                self._node(SubFusion(), f"{name}{_INNER}correction_{i}", [one, power], (1,))
+                for i, power in enumerate(self._powers, 1)
+            )
+            m = self._node(DivFusion(), f"{name}{_INNER}m", [m, first], shape)
+            v = self._node(DivFusion(), f"{name}{_INNER}v", [v, second], shape)
+            return self._with_decay(name, weight, self._by_root(name, m, v))
+        gradient = self._with_decay(name, weight, gradient)
+        square = self._times(name, "square", gradient, gradient)
+        if settings.optimizer is Optimizer.RMSPROP:
+            v = self._mean(f"moment2.{name}", square, "alpha", settings.alpha)
+        else:
+            before = self._zeros(f"accum2.{name}", weight)
+            v = self._node(AddFusion(), f"{name}{_INNER}sum", [before, square], shape)
+            self._variables.assign(f"accum2.{name}", v)
+        return self._by_root(name, gradient, v)
+
+    def _inner(self, name: str, what: str) -> str:
+        return self._named(f"{name}{_INNER}{what}")
+
+    def _times(self, name: str, what: str, a: Value, b: Value) -> Value:
+        return self._node(MulFusion(), f"{name}{_INNER}{what}", [a, b], shape_of(a))
+
+    def _mean(self, state: str, value: Value, factor: str, kept: float) -> Value:
+        """A mean that moves: kept of what it was, the rest of `value`."""
+        before = self._zeros(state, value)
+        old = self._times(state, "old", before, self._number(factor, kept))
+        new = self._times(state, "new", value, self._number(f"rest_of_{factor}", 1 - kept))
+        after = self._node(AddFusion(), f"{state}{_INNER}mean", [old, new], shape_of(value))
+        self._variables.assign(state, after)
+        return after
+
+    def _with_decay(self, name: str, weight: Value, step: Value) -> Value:
+        if not self._settings.weight_decay:
+            return step
+        decay = self._times(name, "decay", weight, self._number("weight_decay", self._settings.weight_decay))
+        return self._node(AddFusion(), f"{name}{_INNER}decayed", [step, decay], shape_of(weight))
+
+    def _by_root(self, name: str, value: Value, square: Value) -> Value:
+        """value / (sqrt(square) + epsilon)."""
+        root = self._node(Sqrt(), f"{name}{_INNER}root", [square], shape_of(square))
+        epsilon = self._number("epsilon", self._settings.epsilon)
+        spread = self._node(AddFusion(), f"{name}{_INNER}spread", [root, epsilon], shape_of(square))
+        return self._node(DivFusion(), f"{name}{_INNER}step", [value, spread], shape_of(square))
+
+    # ---- MindSpore's optimisers ----
 
     def _zeros(self, name: str, weight: Value) -> Value:
         return self._variables.state(name, np.zeros(shape_of(weight), np.float32))
@@ -102,14 +190,24 @@ class Steps:
         self._results(op, name, [weight, accumulator, self._rate, gradient, momentum], {moments: accumulator})
 
     def _descent(self, name: str, weight: Value, gradient: Value) -> None:
-        settings, kind = self._settings, self._settings.optimizer
-        momentum = self._number("momentum", 0.0 if kind is Optimizer.SGD else settings.momentum)
+        """By nodes, which need no state, or by SGD."""
+        if self._optimizers_only:
+            self._decayed(name, weight, gradient, 0.0)
+            return
+        step = self._build.node(MulFusion(), f"{name}/step", [gradient, self._rate], shape_of(weight))
+        after = self._build.node(SubFusion(), f"{name}/next", [weight, step], shape_of(weight))
+        self._variables.assign(name, after)
+
+    def _decayed(self, name: str, weight: Value, gradient: Value, decay: float) -> None:
+        kind = self._settings.optimizer
+        has_momentum = kind in (Optimizer.MOMENTUM, Optimizer.NESTEROV)
+        momentum = self._number("momentum", self._settings.momentum if has_momentum else 0.0)
         states = {
             f"accum.{name}": self._zeros(f"accum.{name}", weight),
             f"stat.{name}": self._variables.state(f"stat.{name}", np.ones(1)),
         }
         accumulator, stat = states.values()
-        op = training.SGD(nesterov=kind is Optimizer.NESTEROV, weight_decay=settings.weight_decay)
+        op = training.SGD(nesterov=kind is Optimizer.NESTEROV, weight_decay=decay)
         self._results(op, name, [weight, gradient, self._rate, accumulator, momentum, stat], states)
 
     def _adam(self, name: str, weight: Value, gradient: Value) -> None:

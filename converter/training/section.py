@@ -13,16 +13,25 @@ from mslite.converter.training.settings import BatchNorm, Loss, Optimizer, Train
 
 SECTION = "train_param"
 _KEYS = (
-    "loss", "optimizer", "learning_rate", "momentum", "weight_decay", "beta1", "beta2", "epsilon", "batch_size", "frozen",
-    "batch_norm",
+    "loss", "optimizer", "learning_rate", "momentum", "weight_decay", "beta1", "beta2", "epsilon", "alpha", "clip_norm", "batch_size", "frozen",
+    "batch_norm", "dropout", "output",
 )  # fmt: skip
+
+
+class _Switch(Enum):
+    ON = "true"
+    OFF = "false"
+
+
 _Choice = TypeVar("_Choice", bound=Enum)
 
 
-def train_settings(keys: Mapping[str, str], batch_norm: BatchNorm = BatchNorm.FROZEN) -> TrainSettings:
-    """The settings of [train_param]; `batch_norm` where it says nothing of that. Raises UsageError for an impossible value."""
+_PLAIN = TrainSettings()
+
+
+def train_settings(keys: Mapping[str, str], defaults: TrainSettings = _PLAIN) -> TrainSettings:
+    """The settings of [train_param]; `defaults` where it says nothing. Raises UsageError for an impossible value."""
     check_keys(keys, SECTION, _KEYS)
-    defaults = TrainSettings()
 
     def number(key: str, otherwise: float, low: float, high: float) -> float:
         return _number(key, keys[key], low, high) if key in keys else otherwise
@@ -36,7 +45,13 @@ def train_settings(keys: Mapping[str, str], batch_norm: BatchNorm = BatchNorm.FR
         beta1=number("beta1", defaults.beta1, 0, 1),
         beta2=number("beta2", defaults.beta2, 0, 1),
         epsilon=number("epsilon", defaults.epsilon, 0, 1),
-        batch_norm=_choice("batch_norm", keys["batch_norm"], BatchNorm) if "batch_norm" in keys else batch_norm,
+        alpha=number("alpha", defaults.alpha, 0, 1),
+        clip_norm=_number("clip_norm", keys["clip_norm"], 0, math.inf) if "clip_norm" in keys else defaults.clip_norm,
+        batch_norm=_choice("batch_norm", keys["batch_norm"], BatchNorm)
+        if "batch_norm" in keys
+        else defaults.batch_norm,
+        dropout=_choice("dropout", keys["dropout"], _Switch) is _Switch.ON if "dropout" in keys else defaults.dropout,
+        output=keys.get("output", ""),
         batch=int(number("batch_size", 1, 0, 1 << 20)) if "batch_size" in keys else None,
         frozen=frozenset(filter(None, keys.get("frozen", "").split(","))),
     )

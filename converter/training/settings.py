@@ -27,6 +27,9 @@ class Optimizer(Enum):
     MOMENTUM = "Momentum"
     NESTEROV = "Nesterov"
     ADAM = "Adam"
+    ADAMW = "AdamW"
+    ADAGRAD = "Adagrad"
+    RMSPROP = "RMSProp"
 
 
 class BatchNorm(Enum):
@@ -51,8 +54,20 @@ class TrainSettings:
     beta1: float = 0.9
     beta2: float = 0.999
     epsilon: float = 1e-8
+    alpha: float = 0.99
+    """Of RMSPROP: how much of the mean of squares stays."""
+    clip_norm: float | None = None
+    """The largest norm of all gradients together: larger ones are made that long."""
     batch_norm: BatchNorm = BatchNorm.FROZEN
+    dropout: bool = False
+    """Whether Dropout drops in training."""
     batch: int | None = None
     """Rows of a step, where the model was made for another number."""
+    output: str = ""
+    """The output of which the loss is computed, where there are several."""
     frozen: frozenset[str] = frozenset()
     """Names of constants, or of layers, that stay as they are (`frozen.py`)."""
+
+
+TRAINS_ALL = TrainSettings(batch_norm=BatchNorm.TRAIN, dropout=True)
+"""As the model was trained before."""

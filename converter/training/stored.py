@@ -10,7 +10,7 @@ from mslite.converter.mindir.graph import Module, Node, Value
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.mindir.ops.normalization import FusedBatchNorm
 from mslite.converter.mindir.ops.state import AssignVariable, ReadVariable
-from mslite.converter.mindir.ops.training import Assign, BatchNormTraining
+from mslite.converter.mindir.ops.training import Assign, BatchNormTraining, Dropout
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.graph_edit import live_nodes
 from mslite.converter.passes.rules import conv_scale, norm_scale
@@ -44,7 +44,7 @@ def trained(module: Module, settings: TrainSettings, source: str, context: Conte
 
 def store_in_place(training: TrainingGraph) -> Module:
     """The module, now without variables: each is a constant of its name. The outputs are the losses; the results of inference are
-    what these are computed of."""
+    what these are computed of, or what a last Softmax or sigmoid makes of it."""
     module = training.module
     graph = module.main
     constants: dict[str, Value] = {}
@@ -60,16 +60,17 @@ def store_in_place(training: TrainingGraph) -> Module:
             nodes.append(node)
     nodes = [node for node in nodes if not _is_own_result(node)]
     graph.nodes = [_changing(node, constants) for node in nodes]
+    # What turns logits into probabilities stays, though nobody reads it: inference gives them.
+    graph.nodes = live_nodes(graph)
     graph.outputs = graph.outputs[: training.losses]
     module.outputs = None
-    graph.nodes = live_nodes(graph)
     return module
 
 
 def _is_own_result(node: Node) -> bool:
-    """Whether it assigns what an optimiser or a batch normalisation, which now change their operands, computes."""
+    """Whether it assigns what an optimiser or a layer, which now change their operands, computes."""
     made = node.inputs[0].producer if isinstance(node.op, AssignVariable) else None
-    return made is not None and (made.op.name in STATES or isinstance(made.op, BatchNormTraining))
+    return made is not None and (made.op.name in STATES or isinstance(made.op, BatchNormTraining | Dropout))
 
 
 def _changing(node: Node, constants: dict[str, Value]) -> Node:
@@ -81,6 +82,8 @@ def _changing(node: Node, constants: dict[str, Value]) -> Node:
         return Node(Assign(), node.name, inputs, (_unread(node.name),))
     if isinstance(node.op, BatchNormTraining):
         node.op = FusedBatchNorm(epsilon=node.op.epsilon, momentum=node.op.momentum, mode=1)
+    if isinstance(node.op, Dropout):
+        node.outputs = node.outputs[:2]  # the seed changes where it is
     if node.op.name in STATES:
         node.outputs = (_unread(node.name),)
         node.outputs[0].producer = node

@@ -17,6 +17,7 @@ from mslite.converter.mindir.module_io import load
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.mindir.quantised import SHIFTS, is_quantised, real_numbers
 from mslite.converter.options import Options
+from mslite.converter.training import is_training, of_training
 from mslite.converter.verify.inputs import given_inputs, random_inputs
 from mslite.converter.verify.interpreter import InterpreterError, run_graph
 from mslite.converter.verify.reference import Arrays, run_source
@@ -101,8 +102,11 @@ def run_result(file: Path, inputs: list[Array], key: bytes | None = None) -> lis
 
 def infer_once(file: Path, encryption: Encryption) -> None:
     """Loads the result and runs it once on random data (`--infer`). Raises ConversionError."""
-    inputs = random_inputs(load(file, encryption.result_opener).main.inputs)
-    run_result(file, inputs, encryption.encrypt_key)
+    module = load(file, encryption.result_opener)
+    inputs = module.main.inputs
+    if is_training(module):  # what its loss alone reads is no input of inference
+        inputs = [value for value in inputs if not all(of_training(node) for node in value.users)]
+    run_result(file, random_inputs(inputs), encryption.encrypt_key)
 
 
 def verify_conversion(options: Options, report: Report, what: str, say: Callable[[str], None] = print) -> bool:

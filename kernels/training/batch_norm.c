@@ -9,6 +9,7 @@ enum { PART_CHANNELS = 16 };
 typedef struct {
   int64_t rows, channels;
   double epsilon, momentum;
+  int64_t degrees;          /* BatchNormTraining: what the running variance divides squares by */
   int32_t batch_statistics; /* BatchNormGrad: mean and variance depend on x */
 } batch_norm_training_derived;
 
@@ -54,7 +55,9 @@ static mslite_status training_prepare(const mslite_node *node, void *derived, ms
   numbers->momentum = (double)attributes->momentum;
   numbers->batch_statistics = 1;
   if (!(numbers->epsilon >= 0) || !(numbers->momentum >= 0 && numbers->momentum <= 1)) return MSLITE_ERROR_ATTRIBUTE;
-  return prepare_channels(node, 1, numbers, schedule);
+  const mslite_status status = prepare_channels(node, 1, numbers, schedule);
+  numbers->degrees = attributes->biased || numbers->rows < 2 ? numbers->rows : numbers->rows - 1;
+  return status;
 }
 
 static void training_run(const mslite_run *run, int32_t phase, int32_t part) {
@@ -77,12 +80,12 @@ static void training_run(const mslite_run *run, int32_t phase, int32_t part) {
   for (int64_t c = 0; c < count; ++c) {
     const int64_t at = first + c;
     /* What is kept for inference is an estimate from a sample. */
-    const double unbiased = variance[c] / (double)(numbers->rows > 1 ? numbers->rows - 1 : 1);
+    const double estimate = variance[c] / (double)numbers->degrees;
     const double old_mean = (double)((const float *)run->inputs[3])[at];
     const double old_variance = (double)((const float *)run->inputs[4])[at];
     variance[c] /= (double)numbers->rows;
     ((float *)run->outputs[1])[at] = (float)(old_mean + numbers->momentum * (mean[c] - old_mean));
-    ((float *)run->outputs[2])[at] = (float)(old_variance + numbers->momentum * (unbiased - old_variance));
+    ((float *)run->outputs[2])[at] = (float)(old_variance + numbers->momentum * (estimate - old_variance));
     ((float *)run->outputs[3])[at] = (float)mean[c];
     ((float *)run->outputs[4])[at] = (float)variance[c];
     factor[c] = (float)((double)((const float *)run->inputs[1])[at] / sqrt(variance[c] + numbers->epsilon));
@@ -106,7 +109,9 @@ static mslite_status grad_prepare(const mslite_node *node, void *derived, mslite
   const mslite_BatchNormGrad *attributes = node->params;
   numbers->epsilon = (double)attributes->epsilon;
   numbers->momentum = 0;
+  numbers->degrees = 0;
   numbers->batch_statistics = attributes->is_training;
+  if (!(numbers->epsilon >= 0)) return MSLITE_ERROR_ATTRIBUTE;
   if (mslite_element_count(node->inputs[1]) != mslite_element_count(node->inputs[0])) return MSLITE_ERROR_SHAPE;
   return prepare_channels(node, 2, numbers, schedule);
 }

@@ -5,6 +5,7 @@
 
 typedef struct {
   mslite_convolution geometry;
+  int32_t y; /* for the weight: the input that stands for the convolution's result; the other one is its image */
 } conv2d_grad_derived;
 
 static int32_t support(const mslite_node *node) {
@@ -71,6 +72,7 @@ static mslite_status filter_prepare(const mslite_node *node, void *derived, msli
   const mslite_convolution *g = &numbers->geometry;
   const mslite_status status = mslite_conv2d_grad_geometry(node, &numbers->geometry);
   if (status != MSLITE_OK) return status;
+  numbers->y = node->op == MSLITE_OP_DeConv2DGradFilter;
   schedule->phase_count = 1;
   schedule->part_count[0] = (int32_t)g->out_channels;
   schedule->scratch_bytes = g->height.kernel * g->width.kernel * g->group_in * (int64_t)sizeof(float);
@@ -79,16 +81,17 @@ static mslite_status filter_prepare(const mslite_node *node, void *derived, msli
 
 static void filter_run(const mslite_run *run, int32_t phase, int32_t part) {
   (void)phase;
-  const mslite_convolution *g = &((const conv2d_grad_derived *)run->derived)->geometry;
+  const conv2d_grad_derived *numbers = run->derived;
+  const mslite_convolution *g = &numbers->geometry;
+  const float *results = run->inputs[numbers->y], *images = run->inputs[1 - numbers->y];
   const int64_t size = g->height.kernel * g->width.kernel * g->group_in;
   float *sums = run->scratch;
   float *dweight = (float *)run->outputs[0] + part * size;
   memset(dweight, 0, (size_t)size * sizeof(float));
   for (int64_t image = 0; image < g->batch; ++image) {
-    const float *dy =
-        (const float *)run->inputs[0] + image * g->height.output * g->width.output * g->out_channels + part;
-    const float *x = (const float *)run->inputs[1] + image * g->height.input * g->width.input * g->in_channels +
-                     part / g->group_out * g->group_in;
+    const float *dy = results + image * g->height.output * g->width.output * g->out_channels + part;
+    const float *x =
+        images + image * g->height.input * g->width.input * g->in_channels + part / g->group_out * g->group_in;
     memset(sums, 0, (size_t)size * sizeof(float));
     for (int64_t oy = 0; oy < g->height.output; ++oy) {
       int64_t top, bottom;
@@ -124,3 +127,4 @@ static void filter_run(const mslite_run *run, int32_t phase, int32_t part) {
 
 CONV2D_GRAD(conv2d_input_grad, Conv2DBackpropInputFusion, input_prepare, input_run)
 CONV2D_GRAD(conv2d_filter_grad, Conv2DBackpropFilterFusion, filter_prepare, filter_run)
+CONV2D_GRAD(conv2d_transpose_filter_grad, DeConv2DGradFilter, filter_prepare, filter_run)

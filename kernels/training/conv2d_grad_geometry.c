@@ -3,7 +3,7 @@
 
 mslite_status mslite_conv2d_grad_geometry(const mslite_node *node, mslite_convolution *geometry) {
   mslite_convolution_attributes attributes = {0};
-  const mslite_tensor *x, *weight;
+  const mslite_tensor *x, *weight, *y = node->inputs[0];
   if (node->op == MSLITE_OP_Conv2DBackpropInputFusion) {
     const mslite_Conv2DBackpropInputFusion *from = node->params;
     attributes.kernel_size = from->kernel_size;
@@ -14,6 +14,17 @@ mslite_status mslite_conv2d_grad_geometry(const mslite_node *node, mslite_convol
     attributes.group = from->group;
     x = node->outputs[0];
     weight = node->inputs[1];
+  } else if (node->op == MSLITE_OP_DeConv2DGradFilter) {
+    const mslite_DeConv2DGradFilter *from = node->params;
+    attributes.kernel_size = from->kernel_size;
+    attributes.stride = from->stride;
+    attributes.dilation = from->dilation;
+    attributes.pad_list = from->pad_list;
+    attributes.pad_mode = from->pad_mode;
+    attributes.group = from->group;
+    x = node->inputs[0];
+    y = node->inputs[1];
+    weight = node->outputs[0];
   } else {
     const mslite_Conv2DBackpropFilterFusion *from = node->params;
     attributes.kernel_size = from->kernel_size;
@@ -28,8 +39,7 @@ mslite_status mslite_conv2d_grad_geometry(const mslite_node *node, mslite_convol
   if (attributes.group == 0) attributes.group = 1;
   const mslite_status status = mslite_convolution_resolve(&attributes, x, weight, geometry, NULL);
   if (status != MSLITE_OK) return status;
-  const mslite_tensor *dy = node->inputs[0];
-  const bool fits = dy->rank == 4 && dy->dims[0] == geometry->batch && dy->dims[1] == geometry->height.output &&
-                    dy->dims[2] == geometry->width.output && dy->dims[3] == geometry->out_channels;
+  const bool fits = y->rank == 4 && y->dims[0] == geometry->batch && y->dims[1] == geometry->height.output &&
+                    y->dims[2] == geometry->width.output && y->dims[3] == geometry->out_channels;
   return fits ? MSLITE_OK : MSLITE_ERROR_SHAPE;
 }

@@ -10,6 +10,8 @@ enum { PART_ELEMENTS = 16384 };
 /* Functions that are no Activation: numbers behind those of its types. */
 enum { GRAD_GATE = 64, GRAD_LOG, GRAD_NEG, GRAD_RSQRT, GRAD_SQRT, GRAD_POWER };
 
+static const double SELU_ALPHA = 1.6732632423543772, SELU_FACTOR = 1.0507009873554805;
+
 typedef struct {
   int64_t count;
   double power, scale, shift; /* PowerGrad; of ActivationGrad, `scale` is alpha */
@@ -49,16 +51,7 @@ static int32_t place_of_dy(const mslite_node *node) {
 static int32_t support(const mslite_node *node) {
   if (node->inputs[0]->type != MSLITE_FLOAT32) return 0;
   if (node->op != MSLITE_OP_NegGrad && node->inputs[1]->type != MSLITE_FLOAT32) return 0;
-  switch (function_of(node)) {
-    case MSLITE_ACTIVATION_TYPE_THRESHOLDRELU:
-    case MSLITE_ACTIVATION_TYPE_HARD_TANH:
-    case MSLITE_ACTIVATION_TYPE_SIGN:
-    case MSLITE_ACTIVATION_TYPE_SELU:
-    case MSLITE_ACTIVATION_TYPE_UNKNOWN:
-      return 0;
-    default:
-      return 1;
-  }
+  return function_of(node) != MSLITE_ACTIVATION_TYPE_UNKNOWN;
 }
 
 static void set_gate(gradient_derived *numbers, float low, float high, float outside) {
@@ -84,6 +77,9 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
     if (numbers->function == MSLITE_ACTIVATION_TYPE_RELU) set_gate(numbers, 0.0f, INFINITY, 0.0f);
     if (numbers->function == MSLITE_ACTIVATION_TYPE_RELU6) set_gate(numbers, 0.0f, 6.0f, 0.0f);
     if (numbers->function == MSLITE_ACTIVATION_TYPE_RELU1) set_gate(numbers, -1.0f, 1.0f, 0.0f);
+    if (numbers->function == MSLITE_ACTIVATION_TYPE_HARD_TANH) set_gate(numbers, -1.0f, 1.0f, 0.0f);
+    if (numbers->function == MSLITE_ACTIVATION_TYPE_THRESHOLDRELU) set_gate(numbers, alpha, INFINITY, 0.0f);
+    if (numbers->function == MSLITE_ACTIVATION_TYPE_SIGN) set_gate(numbers, 0.0f, 0.0f, 0.0f);
     if (numbers->function == MSLITE_ACTIVATION_TYPE_LEAKY_RELU) set_gate(numbers, 0.0f, INFINITY, alpha);
   } else if (node->op == MSLITE_OP_PowerGrad) {
     const mslite_PowerGrad *attributes = node->params;
@@ -110,6 +106,8 @@ static double slope(const gradient_derived *numbers, double s) {
       return 1 - s * s;
     case MSLITE_ACTIVATION_TYPE_ELU:
       return s > 0 ? 1 : s + numbers->scale;
+    case MSLITE_ACTIVATION_TYPE_SELU:
+      return s < 0 ? SELU_FACTOR * SELU_ALPHA * mslite_exp(s) : SELU_FACTOR;
     case MSLITE_ACTIVATION_TYPE_ABS:
       return (double)((s > 0) - (s < 0));
     case MSLITE_ACTIVATION_TYPE_SOFTSIGN:

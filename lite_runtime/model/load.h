@@ -17,7 +17,8 @@ MSLITE_INTERNAL_API Status Load(std::shared_ptr<const Bytes> file, std::shared_p
 // As above; of a training graph of MindSpore, all stays: its loss, gradients and optimisers, too.
 MSLITE_INTERNAL_API Status LoadTraining(std::shared_ptr<const Bytes> file, std::shared_ptr<Graph> *graph);
 // Of a training graph, whose optimisers change constants where they are, only the part for inference stays: what the
-// losses, nodes whose names contain one of these texts, are computed of. Other graphs stay as they are.
+// losses, nodes whose names contain one of these texts, are computed of, and a Softmax or an activation of it that
+// nobody reads. Other graphs stay as they are.
 MSLITE_INTERNAL_API void KeepInference(const std::vector<std::string> &loss_names, Graph *graph);
 MSLITE_INTERNAL_API bool IsLoss(const Node &node, const std::vector<std::string> &loss_names);
 // By which MindSpore Lite knows a loss.

@@ -13,6 +13,26 @@ bool ChangesOperands(const Node &node) {
   return optimizer != nullptr && node.outputs.size() <= static_cast<size_t>(optimizer->state_count);
 }
 
+// Where a cross entropy is computed of logits, inference may give what a Softmax or a sigmoid makes of them: a node
+// that nobody reads.
+int32_t AsProbabilities(const Graph &graph, int32_t logits) {
+  const SubGraph &main = graph.subgraphs[0];
+  const auto reads = [&graph](int32_t index, int32_t tensor) {
+    const std::vector<int32_t> &inputs = graph.nodes[static_cast<size_t>(index)].inputs;
+    return std::find(inputs.begin(), inputs.end(), tensor) != inputs.end();
+  };
+  for (const int32_t index : main.nodes) {
+    const Node &node = graph.nodes[static_cast<size_t>(index)];
+    if ((node.op != MSLITE_OP_Softmax && node.op != MSLITE_OP_Activation) || !reads(index, logits)) continue;
+    const int32_t given = node.outputs[0];
+    const bool is_output = std::find(main.outputs.begin(), main.outputs.end(), given) != main.outputs.end();
+    const bool is_read =
+        std::any_of(main.nodes.begin(), main.nodes.end(), [&](int32_t reader) { return reads(reader, given); });
+    if (!is_output && !is_read) return given;
+  }
+  return logits;
+}
+
 // Of a layer that is another one in training: Dropout without its seed passes what it is given, and nobody reads masks
 // and statistics of the batch.
 void KeepFirst(Node *node) {
@@ -53,6 +73,10 @@ void KeepInference(const std::vector<std::string> &loss_names, Graph *graph) {
     }
   }
   if (results.empty()) return;
+  for (int32_t &result : results) {
+    result = AsProbabilities(*graph, result);
+    is_used[static_cast<size_t>(result)] = 1;
+  }
   std::vector<int32_t> kept;
   for (auto index = main.nodes.rbegin(); index != main.nodes.rend(); ++index) {
     const Node &node = node_at(*index);

@@ -9,6 +9,7 @@
 #include "model/load.h"
 #include "model/optimizers.h"
 #include "plan/rewrite/new_nodes.h"
+#include "training/batch_norm.h"
 #include "training/constants.h"
 
 namespace mslite {
@@ -33,6 +34,7 @@ class Adoption {
     for (const int32_t index : nodes) {
       if (Changes(NodeAt(index))) MSLITE_TRY(ReadOperands(index));
     }
+    UseBatchStatistics(&graph_);
     for (const int32_t index : nodes) SettleShapes(index);
     for (const int32_t index : nodes) {
       if (FindOptimizer(NodeAt(index).op) != nullptr) MSLITE_TRY(AdoptOptimizer(index));
@@ -154,6 +156,29 @@ class Adoption {
     assignments_[after].push_back(NewNodes(&graph_).AddNode(std::move(assign)));
   }
 
+  // What comes before the nodes that belong to the step of an optimiser, which MindSpore's files have none of; the
+  // tensor itself where there are none.
+  int32_t OwnGradient(int32_t tensor) const {
+    std::vector<int32_t> open = {tensor};
+    std::set<int32_t> seen = {tensor}, before;
+    while (!open.empty()) {
+      const int32_t made = open.back();
+      open.pop_back();
+      for (const int32_t index : main_.nodes) {
+        const Node &node = graph_.nodes[static_cast<size_t>(index)];
+        if (std::find(node.outputs.begin(), node.outputs.end(), made) == node.outputs.end()) continue;
+        if (node.name.find("/preconditioned/") == std::string::npos) {
+          if (node.name.find("optimizer-") == std::string::npos) before.insert(made);
+          continue;
+        }
+        for (const int32_t input : node.inputs) {
+          if (seen.insert(input).second) open.push_back(input);
+        }
+      }
+    }
+    return before.size() == 1 ? *before.begin() : tensor;
+  }
+
   // The optimiser gives its state as results.
   Status AdoptOptimizer(int32_t index) {
     const OptimizerOperands &operands = *FindOptimizer(NodeAt(index).op);
@@ -165,7 +190,7 @@ class Adoption {
     TrainedWeight trained;
     trained.node = NodeAt(index).name;
     trained.weight = name_of(0);
-    trained.gradient = inputs[static_cast<size_t>(operands.gradient)];
+    trained.gradient = OwnGradient(inputs[static_cast<size_t>(operands.gradient)]);
     trained.learning_rate = name_of(operands.learning_rate);
     trained.momentum = name_of(operands.momentum);
     std::vector<int32_t> results;
@@ -229,22 +254,19 @@ class Adoption {
     }
     const std::vector<int32_t> running = {given.inputs[3], given.inputs[4]};
     for (const int32_t tensor : running) MSLITE_TRY(Read(index, tensor));
-    Node &node = NodeAt(index);
-    const auto *settings = static_cast<const mslite_FusedBatchNorm *>(node.params);
-    auto *params = graph_.arena.Make<mslite_BatchNormTraining>();
-    params->epsilon = settings->epsilon;
-    params->momentum = settings->momentum;
-    node.op = MSLITE_OP_BatchNormTraining;
-    node.params = params;
-    node.primitive = nullptr;
-    for (size_t i = 1; i <= 2; ++i) AssignState(NodeAt(index).inputs[i + 2], NodeAt(index).outputs[i], index);
+    const std::vector<int32_t> variables = {NodeAt(index).inputs[3], NodeAt(index).inputs[4]};
+    TrainBatchNorm(index, &latest_statistics_, &graph_);
+    for (size_t i = 0; i < 2; ++i) AssignState(variables[i], NodeAt(index).outputs[i + 1], index);
     return mindspore::kSuccess;
   }
 
-  // Where the gradient reads the mask, result 1. Files of MindSpore have no seed: each layer gets one of its own.
+  // Where it has a seed, or the gradient reads the mask, result 1. Files of MindSpore have no seeds: each such layer
+  // gets one of its own.
   Status AdoptDropout(int32_t index) {
-    if (NodeAt(index).outputs.size() != 2 || !IsRead(NodeAt(index).outputs[1])) return mindspore::kSuccess;
-    if (NodeAt(index).inputs.size() < 2) {
+    const bool has_seed = NodeAt(index).inputs.size() > 1;
+    if (NodeAt(index).outputs.size() != 2) return mindspore::kSuccess;
+    if (!has_seed && !IsRead(NodeAt(index).outputs[1])) return mindspore::kSuccess;
+    if (!has_seed) {
       auto *first = reinterpret_cast<int32_t *>(graph_.arena.MakeArray<int32_t>(kSeedSize));
       first[0] = index;
       Tensor made;
@@ -276,8 +298,8 @@ class Adoption {
       node.params = graph_.arena.Make<mslite_Reshape>();
       node.primitive = nullptr;
     }
-    const bool is_sized =
-        node.op == MSLITE_OP_Conv2DBackpropInputFusion || node.op == MSLITE_OP_Conv2DBackpropFilterFusion;
+    const bool is_sized = node.op == MSLITE_OP_Conv2DBackpropInputFusion ||
+                          node.op == MSLITE_OP_Conv2DBackpropFilterFusion || node.op == MSLITE_OP_DeConv2DGradFilter;
     if (!is_sized || node.inputs.size() < 3) return;
     const Tensor sizes = TensorAt(node.inputs[2]);
     const bool is_channels_first = sizes.format == MSLITE_FORMAT_NCHW || sizes.format == MSLITE_FORMAT_KCHW;
@@ -370,7 +392,8 @@ class Adoption {
   TrainingGraph &training_;
   Graph &graph_;
   SubGraph &main_;
-  std::map<int32_t, std::string> variables_;  // what a ReadVariable gives -> its variable
+  std::map<int32_t, std::string> variables_;      // what a ReadVariable gives -> its variable
+  std::map<int32_t, int32_t> latest_statistics_;  // what a ReadVariable gives -> what the last node made of it
   std::set<std::string> names_;
   std::vector<int32_t> reads_;                           // nodes
   std::map<int32_t, std::vector<int32_t>> assignments_;  // node -> the assignments behind it

@@ -149,11 +149,23 @@ def test_digits_are_learnt(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("optimizer", "decay"), [(Optimizer.NESTEROV, 0.0), (Optimizer.ADAM, 0.01), (Optimizer.MOMENTUM, 0.01)]
+    ("optimizer", "decay"),
+    [
+        (Optimizer.NESTEROV, 0.0),
+        (Optimizer.ADAM, 0.01),
+        (Optimizer.MOMENTUM, 0.01),
+        (Optimizer.ADAMW, 0.01),
+        pytest.param(Optimizer.RMSPROP, 0.0, marks=pytest.mark.slow),
+    ],
 )
 def test_autoencoder(optimizer: Optimizer, decay: float, tmp_path: Path) -> None:
     layers = autoencoder(tmp_path / "autoencoder.onnx", BATCH)
-    settings = TrainSettings(Loss.SQUARED, optimizer, 0.003 if optimizer is Optimizer.ADAM else 0.1, weight_decay=decay)
+    settings = TrainSettings(
+        Loss.SQUARED,
+        optimizer,
+        0.1 if optimizer in (Optimizer.NESTEROV, Optimizer.MOMENTUM) else 0.003,
+        weight_decay=decay,
+    )
     project = Project(tmp_path / "autoencoder.onnx", settings, tmp_path / "project", "x86", SANITIZED)
     x, _ = _digits()
     flat = x.reshape(len(x), -1)

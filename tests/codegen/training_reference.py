@@ -16,7 +16,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
-_BETA1, _BETA2 = float(np.float32(0.9)), float(np.float32(0.999))
+_BETA1, _BETA2, _ALPHA = (float(np.float32(number)) for number in (0.9, 0.999, 0.99))
 """As float32 holds them."""
 
 
@@ -157,6 +157,8 @@ class Trainer:
     rate: float
     momentum: float = 0.9
     decay: float = 0.0
+    clip: float | None = None
+    """The largest norm of all gradients together."""
     count: int = 0
     state: dict[int, list[Array]] = field(default_factory=dict)
 
@@ -174,9 +176,13 @@ class Trainer:
     def step(self, x: Array, labels: Array) -> float:
         loss = self.gradients(x, labels)
         self.count += 1
+        norm = np.sqrt(sum((gradient**2).sum() for layer in self.layers for gradient in layer.gradients))
+        factor = 1.0 if self.clip is None else min(1.0, self.clip / norm)
         for layer in self.layers:
             for weight, gradient in zip(layer.weights, layer.gradients, strict=True):
-                weight -= self.change(weight, gradient + (0 if self.optimizer == "Adam" else self.decay) * weight)
+                weight -= self.change(
+                    weight, factor * gradient + (0 if self.optimizer in ("Adam", "AdamW") else self.decay) * weight
+                )
         return loss
 
     def change(self, weight: Array, gradient: Array) -> Array:
@@ -187,8 +193,14 @@ class Trainer:
         if self.optimizer in ("Momentum", "Nesterov"):
             m[:] = self.momentum * m + gradient
             return self.rate * (m if self.optimizer == "Momentum" else gradient + self.momentum * m)
+        if self.optimizer in ("Adagrad", "RMSProp"):
+            v[:] = v + gradient**2 if self.optimizer == "Adagrad" else _ALPHA * v + (1 - _ALPHA) * gradient**2
+            return self.rate * gradient / (np.sqrt(v) + 1e-8)
         m[:] = _BETA1 * m + (1 - _BETA1) * gradient
         v[:] = _BETA2 * v + (1 - _BETA2) * gradient**2
+        if self.optimizer == "AdamW":
+            root = np.sqrt(v / (1 - _BETA2**self.count)) + 1e-8
+            return self.rate * (m / (1 - _BETA1**self.count) / root + self.decay * weight)
         if self.decay:
             return self.rate * (m / (np.sqrt(v) + 1e-8) + self.decay * weight)
         correction = np.sqrt(1 - _BETA2**self.count) / (1 - _BETA1**self.count)

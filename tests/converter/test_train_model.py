@@ -15,6 +15,8 @@ from mslite.converter.cli import main
 from mslite.converter.convert import convert
 from mslite.converter.errors import ConversionError
 from mslite.converter.mindir.module_io import load
+from mslite.converter.mindir.ops.training import Dropout
+from mslite.converter.mindir.reference import REFERENCES
 from mslite.converter.options import Options
 from mslite.converter.training import BatchNorm, Loss, Optimizer, TrainSettings
 from tests.codegen.training_reference import (
@@ -32,7 +34,7 @@ from tests.codegen.training_reference import (
 )
 
 BATCH, STEPS = 16, 20
-RATES = {Optimizer.SGD: 0.2, Optimizer.MOMENTUM: 0.05, Optimizer.NESTEROV: 0.05, Optimizer.ADAM: 0.003}
+RATES = dict.fromkeys(Optimizer, 0.003) | {Optimizer.SGD: 0.2, Optimizer.MOMENTUM: 0.05, Optimizer.NESTEROV: 0.05}
 
 
 def _digits() -> tuple[Array, Array]:
@@ -100,6 +102,47 @@ def test_lenet(optimizer: Optimizer, decay: float, tmp_path: Path) -> None:
     _assert_weights(trained, layers, 1e-3)
 
 
+@pytest.mark.parametrize("limit", [0.2, 50.0])
+def test_clipped_gradients(limit: float, tmp_path: Path) -> None:
+    """By the norm of all of them together; a limit that no step reaches changes nothing."""
+    model = tmp_path / "lenet.onnx"
+    layers = lenet(model, BATCH)
+    trained = _built(_converted(model, TrainSettings(learning_rate=0.2, clip_norm=limit)))
+    x, labels = _digits()
+    x = x.astype(np.float32).astype(np.float64)
+    trainer = Trainer(layers, sparse_cross_entropy, "SGD", 0.2, clip=limit)
+    expected = [
+        trainer.step(x[first : first + BATCH], labels[first : first + BATCH])
+        for first in range(0, BATCH * STEPS, BATCH)
+    ]
+    np.testing.assert_allclose(_losses(trained, x, labels), expected, rtol=1e-5)
+    norm = np.sqrt(sum((one.get_data_to_numpy().astype(np.float64) ** 2).sum() for one in trained.get_gradients()))
+    assert norm == pytest.approx(limit, rel=1e-5) if limit < 1 else norm < limit
+
+
+@pytest.mark.parametrize("optimizer", [Optimizer.ADAM, Optimizer.ADAMW, Optimizer.ADAGRAD, Optimizer.RMSPROP])
+def test_virtual_batches(optimizer: Optimizer, tmp_path: Path) -> None:
+    """One update by the sum of two steps' gradients, whatever the optimiser makes of that."""
+    model = tmp_path / "lenet.onnx"
+    layers = lenet(model, BATCH)
+    trained = _built(_converted(model, TrainSettings(optimizer=optimizer, learning_rate=0.003)))
+    trained.setup_virtual_batch(2, learning_rate=0.003)
+    x, labels = _digits()
+    x = x.astype(np.float32).astype(np.float64)
+    trainer = Trainer(layers, sparse_cross_entropy, optimizer.value, 0.003)
+    for first in range(0, 8 * BATCH, 2 * BATCH):
+        _losses(trained, x[first:], labels[first:], 2)
+        sums: list[list[Array]] = []
+        for start in (first, first + BATCH):
+            trainer.gradients(x[start : start + BATCH], labels[start : start + BATCH])
+            sums.append([gradient for layer in layers for gradient in layer.gradients])
+        trainer.count += 1
+        weights = [weight for layer in layers for weight in layer.weights]
+        for weight, *gradients in zip(weights, *sums, strict=True):
+            weight -= trainer.change(weight, sum(gradients))
+    _assert_weights(trained, layers, 1e-4)
+
+
 def test_it_learns(tmp_path: Path) -> None:
     """Six times over a thousand images; then it reads most of those that it has not seen."""
     model = tmp_path / "lenet.onnx"
@@ -156,7 +199,7 @@ def test_the_form_of_the_file(tmp_path: Path) -> None:
 
 
 def test_a_training_file_infers(tmp_path: Path) -> None:
-    """Built without a TrainCfg it is what it was made of, up to the logits that the loss wants."""
+    """Built without a TrainCfg it is what it was made of, with the Softmax of which the loss knows nothing."""
     model = tmp_path / "lenet.onnx"
     lenet(model, BATCH)
     files = [_converted(model, TrainSettings()), convert(Options(model, tmp_path / "infers")).files[0]]
@@ -167,9 +210,18 @@ def test_a_training_file_infers(tmp_path: Path) -> None:
         infers.build_from_file(file, mslite.ModelType.MINDIR)
         (found,) = infers.predict([x])
         results.append(found.get_data_to_numpy())
-    logits, probabilities = results
-    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
-    np.testing.assert_allclose(powers / powers.sum(axis=1, keepdims=True), probabilities, atol=1e-6)
+    np.testing.assert_allclose(results[0], results[1], atol=1e-6)
+    trained = _built(files[0])
+    _losses(trained, *_digits(), 1)
+    trained.set_train_mode(False)
+    (evaluated,) = trained.predict([x, np.zeros(BATCH, np.int32)])
+    trained.export_model(tmp_path / "trained.ms")
+    infers = mslite.Model()
+    infers.build_from_file(tmp_path / "trained.ms", mslite.ModelType.MINDIR)
+    (exported,) = infers.predict([x])
+    for found in (evaluated, exported):
+        np.testing.assert_allclose(found.get_data_to_numpy().sum(axis=1), 1, atol=1e-6)
+        assert np.abs(found.get_data_to_numpy() - results[1]).max() > 1e-4
 
 
 @pytest.mark.parametrize("names", [["conv1", "conv2"], ["c1", "b1", "c2", "b2"], ["conv*"]])
@@ -366,6 +418,79 @@ def test_virtual_batches_move_running_statistics(tmp_path: Path) -> None:
     assert np.isfinite(losses).all()
 
 
+class _Dropout(Layer):
+    """By the mask of a seed, which counts the steps."""
+
+    def __init__(self, keep: float) -> None:
+        super().__init__()
+        self.op, self.step = Dropout(keep_prob=keep), 0
+
+    def forward(self, x: Array) -> Array:
+        _y, self.mask, _ = REFERENCES["Dropout"](
+            self.op, [np.asarray(x, np.float32), np.asarray([0, self.step], np.int32)]
+        )
+        self.step += 1
+        assert 0 < np.mean(self.mask) < 1
+        return x * self.mask / self.op.keep_prob
+
+    def backward(self, dy: Array) -> Array:
+        return np.asarray(dy * self.mask / self.op.keep_prob)
+
+
+def _dropping_network(path: Path) -> list[Layer]:
+    """A hidden layer of which three quarters stay."""
+    chance = np.random.default_rng(6)
+    shapes = {"w1": (20, 64), "b1": (20,), "w2": (10, 20), "b2": (10,)}
+    kept = {name: np.asarray(chance.standard_normal(shape) / 8, np.float32) for name, shape in shapes.items()}
+    nodes = [
+        helper.make_node("Gemm", ["x", "w1", "b1"], ["y"], name="first", transB=1),
+        helper.make_node("Relu", ["y"], ["r"], name="relu"),
+        helper.make_node("Dropout", ["r", "ratio"], ["d"], name="drop"),
+        helper.make_node("Gemm", ["d", "w2", "b2"], ["logits"], name="last", transB=1),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "graph",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [BATCH, 64])],
+        [helper.make_tensor_value_info("logits", TensorProto.FLOAT, [BATCH, 10])],
+        [numpy_helper.from_array(data, name) for name, data in {**kept, "ratio": np.float32(0.25)}.items()],
+    )
+    save_model(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), path)
+    w1, b1, w2, b2 = (np.asarray(data, np.float64) for data in kept.values())
+    return [Dense(w1, b1), relu(), _Dropout(0.75), Dense(w2, b2)]
+
+
+def test_dropout(tmp_path: Path) -> None:
+    """It drops in training, another part in each step, and nothing in evaluation; checkpoints go on with the next seed."""
+    model = tmp_path / "dropping.onnx"
+    layers = _dropping_network(model)
+    settings = TrainSettings(learning_rate=0.05, dropout=True)
+    trained = _built(_converted(model, settings))
+    x = _digits()[0].reshape(-1, 64).astype(np.float32).astype(np.float64)
+    labels = _digits()[1]
+    trainer = Trainer(layers, sparse_cross_entropy, "SGD", 0.05)
+    expected = [
+        trainer.step(x[first : first + BATCH], labels[first : first + BATCH])
+        for first in range(0, BATCH * STEPS, BATCH)
+    ]
+    np.testing.assert_allclose(_losses(trained, x, labels), expected, rtol=1e-5)
+    trained.export_model(tmp_path / "checkpoint.ms", export_inference_only=False)
+    again = _built(tmp_path / "checkpoint.ms")
+    assert _losses(again, x, labels, 3) == _losses(trained, x, labels, 3)
+    trained.set_train_mode(False)
+    weights = list(_weights(trained).values())
+    whole = np.maximum(x[:BATCH] @ weights[0].T + weights[1], 0) @ weights[2].T + weights[3]
+    inputs = [np.asarray(x[:BATCH], np.float32), np.zeros(BATCH, np.int32)]
+    np.testing.assert_allclose(trained.predict(inputs)[0].get_data_to_numpy(), whole, rtol=1e-4, atol=1e-5)
+
+
+def test_dropout_that_is_left_out(tmp_path: Path) -> None:
+    model = tmp_path / "dropping.onnx"
+    _dropping_network(model)
+    file = _converted(model, TrainSettings(dropout=False))
+    assert not Counter(node.op.name for node in load(file).main.nodes)["Dropout"]
+
+
 def _product_and(path: Path, *operators: str) -> None:
     """A product, then functions of its result whose sum is the output."""
     weight = numpy_helper.from_array(np.ones((4, 4), np.float32), "weight")
@@ -432,6 +557,7 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         ("--outputDataType=FLOAT16", "a model trains in float32"),
         ("--saveType=MINDIR", "the result is a .ms file"),
         ("--targetVersion=2.7", "leave it out"),
+        ("--check", "it examines inference"),
         ("--verify", "convert with --trainModel=false for it"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,9 +11,19 @@ import pytest
 
 import mslite
 from mslite.converter.errors import ConversionError
-from mslite.converter.mindir.graph import Array, Module, Node, Value
+from mslite.converter.mindir.graph import Array, Module, Node, Value, constant
 from mslite.converter.mindir.module_io import load, save
-from mslite.converter.mindir.ops import Operator, activation, arithmetic, assembly, pooling, rearrange, reduction, unary
+from mslite.converter.mindir.ops import (
+    Operator,
+    activation,
+    arithmetic,
+    assembly,
+    indexing,
+    pooling,
+    rearrange,
+    reduction,
+    unary,
+)
 from mslite.converter.mindir.ops.convolution import Conv2DFusion
 from mslite.converter.mindir.ops.enums import ActivationType, DataType, Format, PadMode, ReduceMode
 from mslite.converter.mindir.ops.matmul import FullConnection, MatMulFusion
@@ -39,6 +50,10 @@ def _softmax(z: Array) -> Array:
 
 def _sigmoid(z: Array) -> Array:
     return np.asarray(1 / (1 + np.exp(-z)))
+
+
+def _erf(z: Array) -> Array:
+    return np.asarray(np.vectorize(math.erf)(z))
 
 
 _A, _V = numbers(4, 6), numbers(6, low=0.5, high=2)
@@ -75,6 +90,23 @@ _RULES: dict[str, tuple[Callable[[Net], Net], _Function]] = {
     "mean": (lambda n: n.add(reduction.ReduceFusion(mode=ReduceMode.ReduceMean, keep_dims=True), np.asarray([1], np.int32)),
              lambda z: z.mean(axis=1, keepdims=True)),
     "sum": (lambda n: n.add(reduction.ReduceFusion(mode=ReduceMode.ReduceSum), np.asarray([0], np.int32)), lambda z: z.sum(axis=0)),
+    "largest": (lambda n: n.add(reduction.ReduceFusion(mode=ReduceMode.ReduceMax), np.asarray([1], np.int32)), lambda z: z.max(axis=1)),
+    "smallest": (lambda n: n.add(reduction.ReduceFusion(mode=ReduceMode.ReduceMin, keep_dims=True), np.asarray([0], np.int32)),
+                 lambda z: z.min(axis=0, keepdims=True)),
+    "erf": (lambda n: n.add(unary.Erf()), _erf),
+    "log-softmax": (lambda n: n.add(activation.LogSoftmax(axis=-1)), lambda z: np.log(_softmax(z))),
+    "squared-difference": (lambda n: n.add(arithmetic.SquaredDifference(), _A), lambda z: (z - _A) ** 2),
+    "squared-difference-repeated": (lambda n: n.add(arithmetic.SquaredDifference(), _A[:1]), lambda z: (z - _A[:1]) ** 2),
+    "slice": (lambda n: n.add(assembly.SliceFusion(axes=(0, 1)), np.asarray([1, 2], np.int32), np.asarray([2, 3], np.int32)),
+              lambda z: z[1:3, 2:5]),
+    "strided-slice": (lambda n: n.add(assembly.StridedSlice(), *(np.asarray(part, np.int32) for part in ([0, 5], [4, 0], [3, -2]))),
+                      lambda z: z[0:4:3, 5:0:-2]),
+    "strided-slice-by-axes": (
+        lambda n: n.add(assembly.StridedSlice(), *(np.asarray(part, np.int64) for part in ([-3], [2**62], [1], [2]))),
+        lambda z: z[:, -3::2]),
+    "gather": (lambda n: n.add(indexing.Gather(), np.asarray([[3, 0], [-1, 3]], np.int32), np.asarray([1], np.int32)),
+               lambda z: z[:, [[3, 0], [-1, 3]]]),
+    "gather-one": (lambda n: n.add(indexing.Gather(), np.asarray(2, np.int32), np.asarray([0], np.int32)), lambda z: z[2]),
     "transpose": (lambda n: n.add(rearrange.Transpose(), np.asarray([1, 0], np.int32)), lambda z: z.T),
     "reshape": (lambda n: n.add(rearrange.Reshape(), np.asarray([3, 8], np.int32)), lambda z: z.reshape(3, 8)),
     "concat": (lambda n: n.add(assembly.Concat(axis=1), twice=True), lambda z: np.concatenate([z, z], axis=1)),
@@ -101,6 +133,45 @@ def test_rule(name: str, tmp_path: Path) -> None:
     }
     for parameter, values in expected.items():
         assert np.abs(found[parameter] - values).max() <= 2e-5 * max(1.0, np.abs(values).max())
+
+
+@pytest.mark.parametrize("unread", [None, 1])
+@pytest.mark.parametrize("operator", ["Split", "Unstack"])
+def test_results_of_which_some_are_read(operator: str, unread: int | None, tmp_path: Path) -> None:
+    """A product in three parts, of which the last, and the middle one or not, are added up."""
+    x, weight, target = numbers(4, 5), numbers(5, 3), numbers(4, 1)
+    net = Net(x.shape).add(MatMulFusion(), weight)
+    op = assembly.Split(output_num=3, axis=1) if operator == "Split" else assembly.Unstack(axis=1)
+    parts = tuple(Value(f"part_{i}", DataType.FLOAT32, None, format=Format.NHWC) for i in range(3))
+    net.graph.nodes.append(Node(op, "parts", (net.latest,), parts))
+    read = [part for i, part in enumerate(parts) if i != unread]
+    net.latest = Value("sum", DataType.FLOAT32, None, format=Format.NHWC)
+    net.graph.nodes.append(Node(arithmetic.AddN(), "sum", tuple(read), (net.latest,)))
+    if operator == "Unstack":
+        target = target[:, 0]
+    (found,) = gradients(net, x, target, tmp_path / "train.ms").values()
+
+    def forward(w: Array) -> Array:
+        columns = [column for i, column in enumerate((x @ w).T) if i != unread]
+        return np.asarray(sum(columns)).reshape(target.shape)
+
+    assert np.abs(found - differences(forward, weight, target)).max() <= 2e-5
+
+
+@pytest.mark.parametrize("kind", [np.int32, np.int64])
+def test_a_table_of_embeddings(kind: type, tmp_path: Path) -> None:
+    """Rows that are taken twice get both gradients, others none."""
+    table, ids, target = numbers(7, 3), np.asarray([[2, 5, 2], [0, 2, 6]], kind), numbers(2, 3, 3)
+    given = Value("ids", DataType.INT32 if kind is np.int32 else DataType.INT64, (2, 3), format=Format.NHWC)
+    net = Net((2, 3))
+    net.graph.inputs = [given]
+    rows = [constant("table", table, Format.NHWC), given, constant("axis", np.asarray([0], np.int32), Format.NHWC)]
+    net.latest = Value("rows", DataType.FLOAT32, None, format=Format.NHWC)
+    net.graph.nodes.append(Node(indexing.Gather(), "rows", tuple(rows), (net.latest,)))
+    found = gradients(net, ids, target, tmp_path / "train.ms")
+    expected = differences(lambda t: t[ids], table, target)
+    assert not expected[[1, 3, 4]].any()
+    assert np.abs(found["table"] - expected).max() <= 2e-5
 
 
 @pytest.mark.parametrize("transposed", [(False, True), (True, False), (True, True)])

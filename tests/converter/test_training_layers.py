@@ -12,9 +12,19 @@ from mslite.converter.errors import ConversionError
 from mslite.converter.mindir.graph import Array, Value
 from mslite.converter.mindir.ops import Operator, activation, normalization, pooling, recurrent
 from mslite.converter.mindir.ops.convolution import Conv2DFusion, Conv2dTransposeFusion
-from mslite.converter.mindir.ops.enums import ActivationType, DataType, Format, PadMode, RoundMode
+from mslite.converter.mindir.ops.enums import (
+    ActivationType,
+    CoordinateTransformMode,
+    DataType,
+    Format,
+    PadMode,
+    ResizeMethod,
+    RoundMode,
+)
 from mslite.converter.mindir.ops.matmul import MatMulFusion
 from mslite.converter.mindir.ops.rearrange import Transpose
+from mslite.converter.mindir.ops.resize import Resize
+from mslite.converter.mindir.reference import REFERENCES
 from mslite.converter.training import Loss, TrainSettings, training_graph
 from tests.converter.gradient_check import Net, differences, gradients, numbers, own_numbers
 
@@ -300,3 +310,41 @@ def test_gradients_through_recurrent_layers_are_refused() -> None:
     frozen = frozenset({"RNNSequence_1/c0", "RNNSequence_1/c1"})
     with pytest.raises(ConversionError, match="RNNSequence 'RNNSequence_1': this operator has no gradient here"):
         training_graph(net.module(), TrainSettings(Loss.SQUARED, frozen=frozen))
+
+
+@pytest.mark.parametrize(
+    ("method", "coordinates"),
+    [
+        (ResizeMethod.LINEAR, CoordinateTransformMode.ASYMMETRIC),
+        (ResizeMethod.LINEAR, CoordinateTransformMode.ALIGN_CORNERS),
+        (ResizeMethod.LINEAR, CoordinateTransformMode.HALF_PIXEL),
+        (ResizeMethod.NEAREST, CoordinateTransformMode.ASYMMETRIC),
+        (ResizeMethod.NEAREST, CoordinateTransformMode.HALF_PIXEL),
+        (ResizeMethod.CUBIC, CoordinateTransformMode.HALF_PIXEL),
+    ],
+)
+@pytest.mark.parametrize("size", [(7, 5), (2, 6)])
+def test_resizing(
+    method: ResizeMethod, coordinates: CoordinateTransformMode, size: tuple[int, int], tmp_path: Path
+) -> None:
+    """Behind a convolution: by MindSpore's operator, or by the two matrices that resizing is."""
+    x, weight = numbers(2, 3, 4, 2), numbers(3, 1, 1, 2)
+    op = Resize(
+        format=Format.NHWC,
+        method=method,
+        new_height=size[0],
+        new_width=size[1],
+        coordinate_transform_mode=coordinates,
+        cubic_coeff=-0.75,
+    )
+    units = np.eye(12, dtype=np.float32).reshape(12, 3, 4, 1)
+    matrix = np.asarray(REFERENCES["Resize"](op, [units])[0], np.float64)[..., 0]
+    assert matrix.shape == (12, *size)
+    net = Net(x.shape).add(Conv2DFusion(format=Format.NHWC, kernel_size=(1, 1), in_channel=2, out_channel=3), weight)
+    net.add(op)
+
+    def forward(w: Array) -> Array:
+        pixels = np.einsum("bhwc,oc->bhwo", x, w.reshape(3, 2)).reshape(2, 12, 3)
+        return np.einsum("bpo,phw->bhwo", pixels, matrix)
+
+    _check(net, x, {"Conv2DFusion_0/c0": weight}, lambda w: forward(w["Conv2DFusion_0/c0"]), tmp_path / "train.ms")

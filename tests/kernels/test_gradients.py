@@ -10,7 +10,7 @@ import pytest
 from mslite import _native
 from mslite.converter.mindir.graph import Array
 from mslite.converter.mindir.ops import Operator, training
-from mslite.converter.mindir.ops.enums import Reduction, ResizeMethod
+from mslite.converter.mindir.ops.enums import ActivationType, Reduction, ResizeMethod
 
 from .calls import difference, results
 
@@ -186,6 +186,38 @@ def test_labels_beyond_the_classes_are_named() -> None:
     ):
         with pytest.raises(_native.OperatorError, match="3"):
             list(results(op, inputs, (), count))
+
+
+@pytest.mark.parametrize(
+    ("activation", "forward"),
+    [
+        (ActivationType.SELU, lambda x: 1.0507009873554805 * np.where(x < 0, 1.6732632423543772 * np.expm1(x), x)),
+        (ActivationType.HARD_TANH, lambda x: np.clip(x, -1, 1)),
+        (ActivationType.THRESHOLDRELU, lambda x: np.where(x > 0.5, x, 0)),
+        (ActivationType.SIGN, np.sign),
+    ],
+)
+def test_activations(activation: ActivationType, forward: Forward) -> None:
+    x, dy = numbers(5, 7), numbers(5, 7)
+    agree(training.ActivationGrad(activation_type=activation, alpha=0.5), [dy, x], differences(forward, [x], dy))
+
+
+@pytest.mark.parametrize("group", [1, 2])
+def test_weights_of_transposed_convolutions(group: int) -> None:
+    """Weights are [inputs, height, width, outputs of a group]; stride 2, one row and column of padding around."""
+    x, weight, dy = numbers(2, 3, 4, 4), numbers(4, 3, 3, 2), numbers(2, 5, 7, 2 * group)
+
+    def forward(weight: Array) -> Array:
+        y = np.zeros((2, 7, 9, 2 * group))
+        for i, j, channel in np.ndindex(3, 4, 4):
+            outputs = slice(channel * group // 4 * 2, channel * group // 4 * 2 + 2)
+            y[:, 2 * i : 2 * i + 3, 2 * j : 2 * j + 3, outputs] += (
+                x[:, i, j, channel, None, None, None] * weight[channel]
+            )
+        return y[:, 1:-1, 1:-1]
+
+    op = training.DeConv2DGradFilter(kernel_size=(3, 3), stride=(2, 2), pad_list=(1, 1, 1, 1), group=group)
+    agree(op, [dy, x, np.asarray(weight.shape, np.int32)], differences(forward, [weight], dy), (2,))
 
 
 def _resized(x: Array, height: int, width: int, method: ResizeMethod, align_corners: bool) -> Array:

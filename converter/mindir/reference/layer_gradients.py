@@ -18,14 +18,14 @@ def _narrow(*results: Array) -> list[Array]:
 
 @reference("BatchNormTraining")
 def batch_norm_training(op: ops.BatchNormTraining, inputs: Inputs) -> list[Array]:
-    """By the statistics of the batch, channels last; the running ones move by `momentum`, to the unbiased variance."""
+    """By the statistics of the batch, channels last; the running ones move by `momentum`."""
     x, scale, offset, mean, variance = _wide(inputs)
     rows = x.reshape(-1, x.shape[-1])
     own_mean, own_variance = rows.mean(axis=0), rows.var(axis=0)
-    unbiased = own_variance * len(rows) / max(len(rows) - 1, 1)
+    estimate = own_variance if op.biased else own_variance * len(rows) / max(len(rows) - 1, 1)
     y = (x - own_mean) / np.sqrt(own_variance + op.epsilon) * scale + offset
     new_mean = (1 - op.momentum) * mean + op.momentum * own_mean
-    new_variance = (1 - op.momentum) * variance + op.momentum * unbiased
+    new_variance = (1 - op.momentum) * variance + op.momentum * estimate
     return _narrow(y, new_mean, new_variance, own_mean, own_variance)
 
 
@@ -100,9 +100,11 @@ for _label, _shape in (("image", (2, 5, 6, 19)), ("rows", (33, 7)), ("one-channe
 _image, _gradient = normal(3, 9, 40), normal(3, 9, 40)
 case("momentum", ops.BatchNormTraining(epsilon=1e-5, momentum=0.75),
      [_image, normal(40), normal(40), normal(40), np.abs(normal(40))])  # fmt: skip
+case("biased", ops.BatchNormTraining(epsilon=1e-5, biased=True),
+     [normal(5, 18), normal(18), normal(18), normal(18), np.abs(normal(18))])  # fmt: skip
 case("reserve", ops.BatchNormGrad(epsilon=1e-5, is_training=True),
      [_gradient, _image, normal(40), _image.mean(axis=(0, 1)), _image.var(axis=(0, 1)), normal(40)])  # fmt: skip
-for _label, _shape, _axis, _parameters in (
+for _label, _whole, _axis, _parameters in (
     ("last", (4, 6, 50), -1, -1),
     ("two", (5, 3, 7), 1, 1),
     ("parameters-behind", (2, 6, 5, 7), 1, 3),
@@ -110,17 +112,17 @@ for _label, _shape, _axis, _parameters in (
     ("long", (3, 20000), 1, 1),
     ("left-out", (9, 33), 1, 0),
 ):
-    _x, _begin = normal(*_shape), _axis % len(_shape)
-    _axes = tuple(range(_begin, len(_shape)))
-    _of_gamma = _shape[_begin:] if _label == "left-out" else _shape[_parameters % len(_shape) :]
+    _x, _begin = normal(*_whole), _axis % len(_whole)
+    _axes = tuple(range(_begin, len(_whole)))
+    _of_gamma = _whole[_begin:] if _label == "left-out" else _whole[_parameters % len(_whole) :]
     case(_label, ops.LayerNormGrad(begin_norm_axis=_axis, begin_params_axis=_parameters),
-         [_x, normal(*_shape), _x.var(axis=_axes) + np.float32(1e-3), _x.mean(axis=_axes), normal(*_of_gamma)])  # fmt: skip
+         [_x, normal(*_whole), _x.var(axis=_axes) + np.float32(1e-3), _x.mean(axis=_axes), normal(*_of_gamma)])  # fmt: skip
 case("inference", ops.Dropout(), [normal(2, 3, 4)])
-for _label, _shape, _keep, _seed in (
+for _label, _extent, _keep, _seed in (
     ("half", (7, 11), 0.5, (3, 0)),
     ("several-parts", (2, 20000), 0.8, (-5, 17)),
     ("all", (5,), 1.0, (1, 2147483647)),
     ("few", (5, 60), 0.01, (1, -1)),
 ):
-    case(_label, ops.Dropout(keep_prob=_keep), [normal(*_shape), int32(_seed)])
-    case(_label, ops.DropoutGrad(keep_prob=_keep), [normal(*_shape), float32(normal(*_shape) > 0)])
+    case(_label, ops.Dropout(keep_prob=_keep), [normal(*_extent), int32(_seed)])
+    case(_label, ops.DropoutGrad(keep_prob=_keep), [normal(*_extent), float32(normal(*_extent) > 0)])

@@ -14,7 +14,7 @@ _TINY = 1e-12
 def _reduced(losses: Array, reduction: Reduction, divisor: float) -> Array:
     if reduction is Reduction.NONE:
         return losses
-    return losses.sum() / (divisor if reduction is Reduction.MEAN else 1.0)
+    return np.asarray(losses.sum() / (divisor if reduction is Reduction.MEAN else 1.0))
 
 
 @reference("BinaryCrossEntropy")

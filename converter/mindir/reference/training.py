@@ -10,7 +10,7 @@ import numpy as np
 from ..ops import convolution as convolution_ops
 from ..ops import training as ops
 from ..ops.enums import ActivationType, PadMode
-from ._declare import Array, Inputs, case, float32, int32, integers, normal, reference
+from ._declare import Array, Inputs, case, drawn_from, float32, int32, integers, normal, reference
 from .convolution import resolved_pads
 
 _erf = np.vectorize(math.erf, otypes=[np.float64])
@@ -39,6 +39,12 @@ _SLOPES: dict[ActivationType, Callable[[Array, float], Array]] = {
     ActivationType.SIGMOID: lambda y, alpha: y * (1 - y),
     ActivationType.TANH: lambda y, alpha: 1 - y**2,
     ActivationType.ELU: lambda y, alpha: np.where(y > 0, 1.0, y + alpha),
+    ActivationType.SELU: lambda x, alpha: (
+        1.0507009873554805 * np.where(x < 0, 1.6732632423543772 * np.exp(np.minimum(x, 0)), 1)
+    ),
+    ActivationType.HARD_TANH: lambda x, alpha: np.where((x > -1) & (x < 1), 1.0, 0),
+    ActivationType.THRESHOLDRELU: lambda x, alpha: np.where(x > alpha, 1.0, 0),
+    ActivationType.SIGN: lambda x, alpha: np.zeros_like(x),
     ActivationType.ABS: lambda x, alpha: np.sign(x),
     ActivationType.SOFTSIGN: lambda x, alpha: 1 / (1 + np.abs(x)) ** 2,
     ActivationType.SOFTPLUS: lambda x, alpha: _sigmoid(x),
@@ -112,7 +118,7 @@ def bias_gradient(op: ops.BiasAddGrad, inputs: Inputs) -> list[Array]:
 
 
 def _taps(
-    op: ops.Conv2DBackpropInputFusion | ops.Conv2DBackpropFilterFusion,
+    op: ops.Conv2DBackpropInputFusion | ops.Conv2DBackpropFilterFusion | ops.DeConv2DGradFilter,
     image: tuple[int, ...],
     kernel: tuple[int, int],
     windows: tuple[int, ...],
@@ -149,10 +155,14 @@ def convolution_input_gradient(op: ops.Conv2DBackpropInputFusion, inputs: Inputs
     return [room[:, top : top + image[1], left : left + image[2]].astype(np.float32)]
 
 
-@reference("Conv2DBackpropFilterFusion")
-def convolution_filter_gradient(op: ops.Conv2DBackpropFilterFusion, inputs: Inputs) -> list[Array]:
-    """Every tap sums dy times the input element that it sees."""
+@reference("Conv2DBackpropFilterFusion", "DeConv2DGradFilter")
+def convolution_filter_gradient(
+    op: ops.Conv2DBackpropFilterFusion | ops.DeConv2DGradFilter, inputs: Inputs
+) -> list[Array]:
+    """Every tap sums dy times the input element that it sees. A transposed convolution sees x where another makes dy."""
     dy, x, shape = _wide(inputs)
+    if op.name == "DeConv2DGradFilter":
+        dy, x = x, dy
     out, kernel_h, kernel_w, depth = (int(size) for size in shape)
     pads, taps = _taps(op, x.shape, (kernel_h, kernel_w), dy.shape)
     room = np.zeros(_room(x.shape, pads))
@@ -377,4 +387,17 @@ for _count in (77, 40000):
          [_w, _s, np.abs(_s), float32([0.05]), float32([0.9]), float32([0.999]), float32([1e-6]), float32([0.01]), _g],
          tolerance=1e-4)  # fmt: skip
 case("plain", ops.SGD(), [normal(7), normal(7), float32([0.1]), normal(7), float32([0]), float32([0])])
+with drawn_from(43):
+    for _label, _from, _kernel, _result, _attributes in (
+        ("plain", (2, 4, 5, 3), (3, 3), (2, 6, 7, 4), {}),
+        ("stride", (1, 4, 3, 5), (3, 2), (1, 9, 6, 2), {"stride": (2, 2)}),
+        ("padding", (2, 5, 5, 2), (3, 3), (2, 9, 9, 3), {"stride": (2, 2), "pad_list": (1, 1, 1, 1)}),
+        ("same", (1, 3, 4, 2), (3, 3), (1, 6, 8, 3), {"stride": (2, 2), "pad_mode": PadMode.SAME}),
+        ("group", (1, 4, 4, 6), (2, 2), (1, 6, 5, 9), {"dilation": (2, 1), "group": 3}),
+    ):
+        _filter = ops.DeConv2DGradFilter(
+            kernel_size=_kernel, in_channel=_from[3], out_channel=_result[3], **_attributes
+        )
+        _weight = (_from[3], *_kernel, _result[3] // (_filter.group or 1))
+        case(_label, _filter, [normal(*_result), normal(*_from), int32(_weight)], (2,))
 case("scaled", ops.ApplyMomentum(gradient_scale=0.5), [_w, _s, float32([0.05]), _g, float32([0.9])])

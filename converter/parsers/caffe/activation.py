@@ -9,6 +9,7 @@ from mslite.converter.mindir.ops import unary
 from mslite.converter.mindir.ops.arithmetic import AddFusion, Maximum, Minimum, MulFusion, PowFusion
 from mslite.converter.mindir.ops.comparison import Greater
 from mslite.converter.mindir.ops.enums import ActivationType, DataType
+from mslite.converter.mindir.ops.training import Dropout
 
 from .call import Blob, Call
 from .registry import caffe_layer
@@ -170,10 +171,11 @@ def loss_as_function(call: Call) -> list[Blob]:
 
 @caffe_layer("Dropout")
 def dropout(call: Call) -> Blob:
-    """Nothing, but forks that do not scale when they train scale here."""
+    """Nothing in inference, but forks that do not scale when they train scale here."""
     x, given = call.bottom(), call.parameter("dropout")
     if given.scale_train:
-        return x
+        drops = 0 < given.dropout_ratio < 1 and x.value.producer is not None
+        return Blob(call.emit(Dropout(keep_prob=1 - given.dropout_ratio), x.value), x.shape) if drops else x
     return Blob(call.emit(MulFusion(), x.value, call.const(1 - given.dropout_ratio)), x.shape)
 
 

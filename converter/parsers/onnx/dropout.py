@@ -1,4 +1,5 @@
-"""Dropout: inference passes everything; a model that asks for training when it runs draws what it drops."""
+"""Dropout: inference passes everything, and only a model that is trained keeps the node; one that asks for training when it runs
+draws what it drops."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from mslite.converter.mindir.ops.comparison import GreaterEqual, LogicalOr
 from mslite.converter.mindir.ops.creation import OnesLike, UniformReal
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.rearrange import Shape
+from mslite.converter.mindir.ops.training import Dropout
 from mslite.converter.mindir.ops.unary import LogicalNot
 
 from .call import Call
@@ -23,7 +25,8 @@ _RATIO = 0.5
 @onnx_operator("Dropout")
 def dropout(call: Call) -> tuple[Value, Value | None]:
     """The result and its mask. Training that is asked for when converting is refused: it is a mistake of the export."""
-    call.ignore("ratio", "seed", "consumed_inputs", "is_test")
+    call.ignore("seed", "consumed_inputs", "is_test")
+    stated = call.constant(1) if call.has_input(1) else np.float32(call.real("ratio", _RATIO))
     if call.has_input(2):
         training, ratio = call.constant(2), call.constant(1) if call.has_input(1) else np.float32(_RATIO)
         if training is None and (ratio is None or np.any(ratio)):
@@ -32,7 +35,9 @@ def dropout(call: Call) -> tuple[Value, Value | None]:
             raise call.block("training mode is not supported", "Export the model for inference (eval mode)")
     x = call.input(0)
     if not call.has_output(1):
-        return x, None
+        kept = 1 - float(np.float32(stated)) if stated is not None and stated.size == 1 else 1.0
+        drops = 0 < kept < 1 and x.producer is not None
+        return (call.emit(Dropout(keep_prob=kept), x) if drops else x), None
     ones = call.emit(OnesLike(), x)
     return x, ones if call.version < 10 else cast(call, ones, DataType.BOOL)
 

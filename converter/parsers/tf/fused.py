@@ -15,7 +15,7 @@ from .activation import RELU, RELU6
 from .call import Call
 from .convolution import conv2d, depthwise_conv2d
 from .matmul import product_operator
-from .normalization import normalized
+from .normalization import MOVED, normalized
 from .registry import tf_operator
 
 
@@ -50,7 +50,7 @@ def _followed(call: Call, value: Value, arguments: Sequence[Value], steps: Seque
         if step == "BiasAdd":
             value = call.spatial(BiasAdd(), value, *take(1), channels_first=first)
         elif step == "FusedBatchNorm":
-            op = FusedBatchNorm(epsilon=call.real("epsilon", 1e-4), mode=1)
+            op = FusedBatchNorm(epsilon=call.real("epsilon", 1e-4), momentum=MOVED, mode=1)
             value = call.spatial(op, value, *take(4), channels_first=first)
         elif step in _ACTIVATIONS:
             value = call.emit(_ACTIVATIONS[step](call), value)

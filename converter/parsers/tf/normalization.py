@@ -12,6 +12,9 @@ from mslite.converter.mindir.ops.reduction import ReduceFusion
 from .call import Call
 from .registry import tf_operator
 
+MOVED = 0.01
+"""How far running statistics move in a step of training: as Keras moves them. A GraphDef does not say it."""
+
 
 @tf_operator("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")
 def batch_norm(call: Call) -> tuple[Value, ...]:
@@ -29,7 +32,7 @@ def normalized(call: Call) -> tuple[Value, Value, Value]:
         mean, variance = _batch_statistics(call, x, first)
     else:
         mean, variance = call.input(3), call.input(4)
-    op = ops.FusedBatchNorm(epsilon=call.real("epsilon", 1e-4), mode=1)
+    op = ops.FusedBatchNorm(epsilon=call.real("epsilon", 1e-4), momentum=MOVED, mode=1)
     return call.spatial(op, x, scale, offset, mean, variance, channels_first=first), mean, variance
 
 
@@ -49,7 +52,7 @@ def global_batch_norm(call: Call) -> Value:
     x, mean, variance, offset, scale = call.inputs(0, 5)
     if not call.flag("scale_after_normalization"):
         scale = call.const([1.0] * call.require_size(scale, 0, "this normalisation"), "float32")
-    op = ops.FusedBatchNorm(epsilon=call.real("variance_epsilon"), mode=1)
+    op = ops.FusedBatchNorm(epsilon=call.real("variance_epsilon"), momentum=MOVED, mode=1)
     return call.spatial(op, x, scale, offset, mean, variance)
 
 

@@ -6,21 +6,26 @@ whose fused activations were taken apart (`normalise.py`).
 
 from mslite.converter.training.gradients import (  # each of them adds its rules to the table
     functions,
+    indexing,
     movements,
     normalization,
     pooling,
     products,
+    resizing,
 )
-from mslite.converter.training.gradients.rule import RULES, Call, NoGradientError, shape_of
+from mslite.converter.training.gradients.rule import RULES, RULES_OF_SEVERAL, Call, NoGradientError, shape_of
 
 __all__ = [
     "RULES",
+    "RULES_OF_SEVERAL",
     "Call",
     "NoGradientError",
     "functions",
+    "indexing",
     "movements",
     "normalization",
     "pooling",
     "products",
+    "resizing",
     "shape_of",
 ]

@@ -6,7 +6,7 @@ import numpy as np
 
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops import Operator, activation, arithmetic, training
-from mslite.converter.mindir.ops.enums import ActivationType, ReduceMode
+from mslite.converter.mindir.ops.enums import ActivationType, DataType, ReduceMode
 from mslite.converter.mindir.ops.unary import ExpFusion
 from mslite.converter.training.gradients.rule import Call, Gradients, NoGradientError, rule, shape_of
 
@@ -37,6 +37,13 @@ def _activation(call: Call, dy: Value) -> Gradients:
     if kind is ActivationType.GELU and op.approximate:
         kind = ActivationType.FAST_GELU
     return _by_activation(call, dy, kind, op.alpha)
+
+
+@rule("Dropout")
+def _dropout(call: Call, dy: Value) -> Gradients:
+    assert isinstance(call.op, training.Dropout)
+    op = training.DropoutGrad(keep_prob=call.op.keep_prob)
+    return [call.add(op, "x", [dy, call.node.outputs[1]], call.shape(0)), *[None] * (len(call.node.inputs) - 1)]
 
 
 @rule("LeakyRelu")
@@ -96,6 +103,47 @@ def _function(call: Call, dy: Value) -> Gradients:
     }
     op, inputs = made[call.op.name]
     return [call.add(op, "x", inputs, call.shape(0))]
+
+
+@rule("Erf")
+def _gauss(call: Call, dy: Value) -> Gradients:
+    """dx = 2 / sqrt(pi) exp(-x^2) dy."""
+    shape = call.shape(0)
+    square = call.product("square", call.node.inputs[0], call.node.inputs[0])
+    bell = call.add(ExpFusion(scale=-1.0), "bell", [square], shape)
+    factor = call.build.constant(call.name("factor"), np.float32(2 / np.sqrt(np.pi)))
+    slope = call.product("slope", bell, factor)
+    return [call.product("x", dy, slope)]
+
+
+@rule("LogSoftmax")
+def _log_softmax(call: Call, dy: Value) -> Gradients:
+    """dx = dy - exp(y) sum(dy)."""
+    assert isinstance(call.op, activation.LogSoftmax)
+    axis = call.op.axis % len(call.shape(0))
+    total = call.reduced(ReduceMode.ReduceSum, "sum", dy, (axis,))
+    shares = call.add(ExpFusion(), "shares", [call.node.output], call.shape(0))
+    return [call.difference("x", dy, call.product("given", shares, total))]
+
+
+@rule("SquaredDifference")
+def _squared_difference(call: Call, dy: Value) -> Gradients:
+    """da = 2 dy (a - b), and db = -da, summed over what repeats."""
+    a, b = call.node.inputs
+    whole = shape_of(dy)
+    apart = call.add(arithmetic.SubFusion(), "apart", [a, b], whole)
+    two = call.build.constant(call.name("two"), np.float32(2))
+    slope = call.product("slope", call.product("twice", apart, two), dy)
+    return list(call.build.nodes(training.SubGrad(), call.name("ab"), [slope, a, b], [call.shape(0), call.shape(1)]))
+
+
+@rule("Cast")
+def _cast(call: Call, dy: Value) -> Gradients:
+    """Of real numbers, which are float32 here whatever the model said."""
+    x = call.node.inputs[0]
+    if x.dtype is not DataType.FLOAT32 or call.node.output.dtype is not DataType.FLOAT32:
+        raise NoGradientError(f"it makes {call.node.output.dtype.name.lower()} of {x.dtype.name.lower()}")
+    return [dy, *[None] * (len(call.node.inputs) - 1)]
 
 
 @rule("ExpFusion")

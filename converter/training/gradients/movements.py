@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
+from typing import Any
 
 import numpy as np
 
-from mslite.converter.mindir.graph import Value
-from mslite.converter.mindir.ops import arithmetic, reduction
-from mslite.converter.mindir.ops.assembly import Concat, PadFusion
-from mslite.converter.mindir.ops.enums import PaddingMode, ReduceMode
+from mslite.converter.mindir.graph import Shape, Value
+from mslite.converter.mindir.ops import arithmetic, comparison, reduction
+from mslite.converter.mindir.ops.assembly import Concat, PadFusion, SliceFusion, Split, StridedSlice, Unstack
+from mslite.converter.mindir.ops.enums import DataType, PaddingMode, ReduceMode
 from mslite.converter.mindir.ops.rearrange import Transpose
-from mslite.converter.training.gradients.rule import Call, Gradients, NoGradientError, rule, shape_of
+from mslite.converter.mindir.ops.training import StridedSliceGrad
+from mslite.converter.mindir.ops.unary import Cast
+from mslite.converter.training.gradients.rule import Call, Gradients, NoGradientError, rule, rule_of_several, shape_of
 
 
 @rule("Reshape", "Flatten", "Squeeze", "Unsqueeze", "ExpandDims")
@@ -43,6 +47,83 @@ def _concat(call: Call, dy: Value) -> Gradients:
     return found
 
 
+@rule_of_several("Split")
+def _split(call: Call, dys: Sequence[Value | None]) -> Gradients:
+    assert isinstance(call.op, Split)
+    parts = [dy if dy is not None else _nothing(call, place) for place, dy in enumerate(dys)]
+    dx = call.add(Concat(axis=call.op.axis), "x", parts, call.shape(0))
+    return [dx, *[None] * (len(call.node.inputs) - 1)]
+
+
+@rule_of_several("Unstack")
+def _unstack(call: Call, dys: Sequence[Value | None]) -> Gradients:
+    assert isinstance(call.op, Unstack)
+    axis = call.op.axis % len(call.shape(0))
+    one = tuple(1 if i == axis else size for i, size in enumerate(call.shape(0)))
+    parts = [
+        call.build.reshaped(dy if dy is not None else _nothing(call, place), one, call.name(f"part_{place}"))
+        for place, dy in enumerate(dys)
+    ]
+    return [call.add(Concat(axis=axis), "x", parts, call.shape(0))]
+
+
+def _nothing(call: Call, place: int) -> Value:
+    """The gradient of a result that nobody reads."""
+    zeros = np.zeros(shape_of(call.node.outputs[place]), np.float32)
+    return call.build.constant(call.name(f"nothing_{place}"), zeros)
+
+
+@rule("StridedSlice")
+def _strided_slice(call: Call, dy: Value) -> Gradients:
+    op = call.op
+    assert isinstance(op, StridedSlice)
+    begin, end, strides = _bounds(call)
+    masks: dict[str, Any] = {"begin_mask": op.begin_mask, "end_mask": op.end_mask, "ellipsis_mask": op.ellipsis_mask}
+    masks |= {"new_axis_mask": op.new_axis_mask, "shrink_axis_mask": op.shrink_axis_mask}
+    sizes = call.build.sizes(call.name("x/shape"), call.shape(0))
+    dx = call.add(StridedSliceGrad(**masks), "x", [dy, sizes, begin, end, strides], call.shape(0))
+    return [dx, *[None] * (len(call.node.inputs) - 1)]
+
+
+def _bounds(call: Call) -> list[Value]:
+    """Begin, end and strides as int32, without the axes that a fourth of five operands names."""
+    given = [value.data for value in call.node.inputs[1:]]
+    if len(given) not in (2, 3, 4) or any(data is None for data in given):
+        raise NoGradientError("only slices with constant bounds have a gradient")
+    vectors = [np.asarray(data, np.int64).reshape(-1) for data in given if data is not None]
+    if len(vectors) == 2:
+        vectors.append(np.ones_like(vectors[0]))
+    if len(vectors) == 4:
+        shape = call.shape(0)
+        begin, end, axes, strides = vectors
+        whole = [np.zeros(len(shape), np.int64), np.asarray(shape, np.int64), np.ones(len(shape), np.int64)]
+        for vector, own in zip(whole, (begin, end, strides), strict=True):
+            vector[axes] = own
+        vectors = whole
+    limits = np.iinfo(np.int32)
+    return [
+        call.build.constant(call.name(name), np.clip(vector, limits.min, limits.max).astype(np.int32))
+        for name, vector in zip(("begin", "end", "strides"), vectors, strict=True)
+    ]
+
+
+@rule("SliceFusion")
+def _slice(call: Call, dy: Value) -> Gradients:
+    op = call.op
+    assert isinstance(op, SliceFusion)
+    if len(call.node.inputs) < 3 or call.node.inputs[1].data is None:
+        raise NoGradientError("the beginning of the slice is not constant")
+    shape = call.shape(0)
+    begin = [0] * len(shape)
+    for axis, first in zip(op.axes or range(len(shape)), call.node.inputs[1].array().reshape(-1), strict=False):
+        place = int(axis) % len(shape)
+        begin[place] = int(first) + (shape[place] if int(first) < 0 else 0)
+    pads = [(first, whole - first - part) for first, whole, part in zip(begin, shape, shape_of(dy), strict=True)]
+    paddings = call.build.constant(call.name("paddings"), np.asarray(pads, np.int32))
+    dx = call.add(PadFusion(padding_mode=PaddingMode.CONSTANT), "x", [dy, paddings], shape)
+    return [dx, *[None] * (len(call.node.inputs) - 1)]
+
+
 @rule("PadFusion")
 def _pad(call: Call, dy: Value) -> Gradients:
     op = call.op
@@ -62,8 +143,9 @@ def _reduce(call: Call, dy: Value) -> Gradients:
     op = call.op
     assert isinstance(op, reduction.ReduceFusion)
     shape = call.shape(0)
-    if op.mode not in (ReduceMode.ReduceSum, ReduceMode.ReduceMean) or op.reduce_to_end:
-        raise NoGradientError(f"{op.mode.name} has no gradient here", "Use a sum or a mean")
+    known = (ReduceMode.ReduceSum, ReduceMode.ReduceMean, ReduceMode.ReduceMax, ReduceMode.ReduceMin)
+    if op.mode not in known or op.reduce_to_end:
+        raise NoGradientError(f"{op.mode.name} has no gradient here", "Use a sum, a mean, a maximum or a minimum")
     axes: tuple[int, ...] = tuple(range(len(shape)))
     if len(call.node.inputs) > 1:
         if call.node.inputs[1].data is None:
@@ -71,6 +153,8 @@ def _reduce(call: Call, dy: Value) -> Gradients:
         axes = tuple(int(axis) % len(shape) for axis in call.node.inputs[1].array().reshape(-1))
     kept = tuple(1 if i in axes else size for i, size in enumerate(shape))
     dx = call.build.reshaped(dy, kept, call.name("kept"))
+    if op.mode in (ReduceMode.ReduceMax, ReduceMode.ReduceMin):
+        return [_of_chosen(call, dx, kept, axes), *[None] * (len(call.node.inputs) - 1)]
     factor = 1.0
     if op.mode is ReduceMode.ReduceMean:
         factor /= prod(shape[axis] for axis in axes)
@@ -78,3 +162,16 @@ def _reduce(call: Call, dy: Value) -> Gradients:
         scale = call.build.constant(call.name("factor"), np.float32(factor))
         dx = call.add(arithmetic.MulFusion(), "scaled", [dx, scale], kept)
     return [call.build.broadcast(dx, shape, call.name("x")), *[None] * (len(call.node.inputs) - 1)]
+
+
+def _of_chosen(call: Call, dy: Value, kept: Shape, axes: tuple[int, ...]) -> Value:
+    """The elements that are the largest, or the smallest, share the gradient."""
+    x, shape = call.node.inputs[0], call.shape(0)
+    y = call.build.reshaped(call.node.output, kept, call.name("y/kept"))
+    equal = call.build.node(comparison.Equal(), call.name("equal"), [x, y], shape)
+    equal.dtype = DataType.BOOL
+    number = call.build.constant(call.name("float"), np.int32(DataType.FLOAT32))
+    chosen = call.add(Cast(), "chosen", [equal, number], shape)
+    count = call.reduced(ReduceMode.ReduceSum, "count", chosen, axes)
+    share = call.add(arithmetic.DivFusion(), "share", [dy, count], kept)
+    return call.product("x", chosen, share)

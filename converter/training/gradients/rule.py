@@ -69,12 +69,23 @@ def shape_of(value: Value) -> Shape:
 
 Gradients = list[Value | None]
 Rule = Callable[[Call, Value], Gradients]
+RuleOfSeveral = Callable[[Call, Sequence[Value | None]], Gradients]
+"""Of an operator with several results: their gradients, None where nobody reads one."""
 RULES: dict[str, Rule] = {}
+RULES_OF_SEVERAL: dict[str, RuleOfSeveral] = {}
 
 
 def rule(*operators: str) -> Callable[[Rule], Rule]:
     def declare(function: Rule) -> Rule:
         RULES.update(dict.fromkeys(operators, function))
+        return function
+
+    return declare
+
+
+def rule_of_several(*operators: str) -> Callable[[RuleOfSeveral], RuleOfSeveral]:
+    def declare(function: RuleOfSeveral) -> RuleOfSeveral:
+        RULES_OF_SEVERAL.update(dict.fromkeys(operators, function))
         return function
 
     return declare

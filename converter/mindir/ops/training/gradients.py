@@ -8,7 +8,10 @@ from ..enums import ActivationType
 
 @operator(3, inputs="dy x", outputs="dx", training=True)
 class ActivationGrad(Operator):
-    """Gradient of Activation, by dy and x (ELU: y; the ReLU family: either); SIGMOID and TANH read y, then dy."""
+    """Gradient of Activation, by dy and x (ELU: y; the ReLU family: either); SIGMOID and TANH read y, then dy.
+
+    HARD_TANH's bounds, which it cannot say, are -1 and 1.
+    """
 
     activation_type: ActivationType = enum(0, ActivationType.NO_ACTIVATION)
     alpha: float = real(1)

@@ -22,7 +22,7 @@ class BatchNormGrad(Operator):
 
     epsilon: float = real(0)
     is_training: bool = boolean(1)
-    """the statistics are those of x; otherwise constants. Files of version 1.3 lack it: there they are those of x"""
+    """the statistics are those of x; otherwise, as where the file says nothing, constants. Files up to 1.3 cannot say it: they mean those of x"""
 
 
 @operator(
@@ -37,11 +37,13 @@ class BatchNormTraining(Operator):
     """FusedBatchNorm by the statistics of the batch, which y's gradient wants, and the running ones moved towards them.
 
     `momentum` weighs the new: running statistics become (1 - momentum) old + momentum new, as MindSpore Lite trains with
-    FusedBatchNorm's and PyTorch does; that of ONNX weighs the old. The running variance is moved towards the unbiased one.
+    FusedBatchNorm's and PyTorch does; that of ONNX weighs the old. The running variance is moved towards the unbiased one,
+    unless `biased`, as MindSpore Lite does for matrices.
     """
 
     epsilon: float = real(0, 1e-5)
     momentum: float = real(1, 0.1)
+    biased: bool = boolean(2)
 
 
 @operator(26, inputs="dy", outputs="dbias", training=True)
