@@ -2,22 +2,20 @@
  * Nothing is gathered: a row of the left matrix is a window of x, read in place in pieces of neighbouring numbers.
  * A constant weight is packed at load. Where another one has to be packed, or windows hang over the edge, a first phase
  * does that: it packs panels, and copies x with its padding. */
-#include "convolution/padded.h"
+#include "convolution/read_windows.h"
 #include "matmul/gemm.h"
 
-enum { MOST_PIECES = 64, PADDED_PART_FLOATS = 1 << 15, PACKED_PANELS = 4 /* of one part */ };
+enum { MOST_PIECES = 64, PACKED_PANELS = 4 /* of one part */ };
 
 typedef struct {
   mslite_convolution geometry;
   mslite_gemm_plan plan;
   mslite_padded padded;
-  int64_t padded_rows;  /* of one part of the first phase */
   int64_t padded_parts; /* of the first phase; the packing ones come after them */
   int64_t pack_parts;   /* per group, 0 when the weight is packed already */
   int64_t panels;       /* of one group */
   int64_t rows, k;
-  int64_t piece;       /* neighbouring numbers of a window */
-  int64_t pieces;      /* of a window */
+  window_pieces window;
   int64_t step_pieces; /* pieces of one step of k, or 1 where a piece takes several steps */
   int64_t step;        /* numbers of a piece in one step of k */
   int64_t group_step;  /* packed numbers of one group */
@@ -62,13 +60,11 @@ static void conv2d_gemm_pack(const mslite_node *node, int32_t input, const void 
 /* Cuts k into steps that keep a panel of b in the L1 cache: several pieces, or a part of one. */
 static void plan_steps(conv2d_gemm_derived *numbers) {
   const mslite_convolution *g = &numbers->geometry;
-  const bool joined = g->width.dilation == 1 && g->group == 1;
-  numbers->piece = joined ? g->width.kernel * g->group_in : g->group_in;
-  numbers->pieces = numbers->k / numbers->piece;
+  numbers->window = window_pieces_of(g);
   const int64_t block = numbers->plan.k_block;
-  const int64_t steps = (numbers->piece + block - 1) / block;
-  numbers->step = (numbers->piece + steps - 1) / steps;
-  numbers->step_pieces = steps > 1 ? 1 : block / numbers->piece;
+  const int64_t steps = (numbers->window.piece + block - 1) / block;
+  numbers->step = (numbers->window.piece + steps - 1) / steps;
+  numbers->step_pieces = steps > 1 ? 1 : block / numbers->window.piece;
   if (numbers->step_pieces > MOST_PIECES) numbers->step_pieces = MOST_PIECES;
 }
 
@@ -93,8 +89,7 @@ static mslite_status conv2d_gemm_prepare(const mslite_node *node, void *derived,
   }
   if (numbers->rows == 0) numbers->padded.copied = false;
   if (padded->copied) {
-    numbers->padded_rows = PADDED_PART_FLOATS / padded->row + 1;
-    numbers->padded_parts = (g->batch * padded->height + numbers->padded_rows - 1) / numbers->padded_rows;
+    numbers->padded_parts = mslite_padded_parts(g, padded);
     schedule->shared_bytes = g->batch * padded->image * (int64_t)sizeof(simd_real);
   }
   if (node->inputs[1]->data == NULL) {
@@ -109,15 +104,6 @@ static mslite_status conv2d_gemm_prepare(const mslite_node *node, void *derived,
   return MSLITE_OK;
 }
 
-static void copy_part(const mslite_run *run, const conv2d_gemm_derived *numbers, int32_t part) {
-  const int64_t all = numbers->geometry.batch * numbers->padded.height;
-  const int64_t first = part * numbers->padded_rows;
-  for (int64_t row = first; row < first + numbers->padded_rows && row < all; ++row) {
-    mslite_pad_row(&numbers->geometry, &numbers->padded, run->inputs[0], row, sizeof(simd_real),
-                   (simd_real *)run->shared + row * numbers->padded.row);
-  }
-}
-
 /* Where the weight is packed, behind the padded copy if there is one. */
 static simd_real *packed_weight(const mslite_run *run, const conv2d_gemm_derived *numbers) {
   return (simd_real *)run->shared + (numbers->padded.copied ? numbers->geometry.batch * numbers->padded.image : 0);
@@ -129,33 +115,6 @@ static void pack_part(const mslite_run *run, const conv2d_gemm_derived *numbers,
   const int64_t last = first + PACKED_PANELS < numbers->panels ? first + PACKED_PANELS : numbers->panels;
   gemm_pack_real((const simd_real *)run->inputs[1] + group * g->group_out * numbers->k, numbers->k, g->group_out, 1,
                  numbers->k, first, last, packed_weight(run, numbers) + group * numbers->group_step);
-}
-
-/* Pointers to the windows of output pixels [row, row + count). */
-static void find_windows(const conv2d_gemm_derived *numbers, const simd_real *x, int64_t row, int64_t count,
-                         const simd_real **windows) {
-  const mslite_convolution *g = &numbers->geometry;
-  const int64_t plane = g->height.output * g->width.output;
-  int64_t image = row / plane, oy = row % plane / g->width.output, ox = row % g->width.output;
-  const int64_t across = g->width.stride * g->in_channels, down = g->height.stride * numbers->padded.row;
-  for (int64_t r = 0; r < count;) {
-    const int64_t left = g->width.output - ox, end = r + left < count ? r + left : count;
-    const simd_real *window = x + image * numbers->padded.image + oy * down + ox * across;
-    for (; r < end; ++r, window += across) windows[r] = window;
-    ox = 0;
-    if (++oy == g->height.output) {
-      oy = 0;
-      ++image;
-    }
-  }
-}
-
-/* Where piece `piece` of a window begins. */
-static int64_t piece_offset(const conv2d_gemm_derived *numbers, int64_t piece) {
-  const mslite_convolution *g = &numbers->geometry;
-  const int64_t per_row = numbers->pieces / g->height.kernel;
-  return piece / per_row * g->height.dilation * numbers->padded.row +
-         piece % per_row * g->width.dilation * g->in_channels;
 }
 
 static void multiply_part(const mslite_run *run, const conv2d_gemm_derived *numbers, int32_t part) {
@@ -183,15 +142,17 @@ static void multiply_part(const mslite_run *run, const conv2d_gemm_derived *numb
       .rows = row + plan->row_block < numbers->rows ? plan->row_block : numbers->rows - row,
       .columns = (last_column < g->group_out ? last_column : g->group_out) - column,
   };
-  find_windows(numbers, x + group * g->group_in, row, block.rows, windows);
-  for (int64_t piece = 0; piece < numbers->pieces; piece += numbers->step_pieces) {
-    const int64_t left = numbers->pieces - piece;
+  find_windows(g, &numbers->padded, x + group * g->group_in, row, block.rows, windows);
+  for (int64_t piece = 0; piece < numbers->window.pieces; piece += numbers->step_pieces) {
+    const int64_t left = numbers->window.pieces - piece;
     block.pieces = numbers->step_pieces < left ? numbers->step_pieces : left;
-    for (int64_t begin = 0; begin < numbers->piece; begin += numbers->step) {
-      const bool last = left <= numbers->step_pieces && begin + numbers->step >= numbers->piece;
-      block.k = begin + numbers->step < numbers->piece ? numbers->step : numbers->piece - begin;
-      block.b = b + (piece * numbers->piece + begin) * GEMM_COLUMNS;
-      for (int64_t i = 0; i < block.pieces; ++i) offsets[i] = piece_offset(numbers, piece + i) + begin;
+    for (int64_t begin = 0; begin < numbers->window.piece; begin += numbers->step) {
+      const bool last = left <= numbers->step_pieces && begin + numbers->step >= numbers->window.piece;
+      block.k = begin + numbers->step < numbers->window.piece ? numbers->step : numbers->window.piece - begin;
+      block.b = b + (piece * numbers->window.piece + begin) * GEMM_COLUMNS;
+      for (int64_t i = 0; i < block.pieces; ++i) {
+        offsets[i] = window_offset(g, &numbers->padded, numbers->window, piece + i) + begin;
+      }
       gemm_set_activation(&block, last ? g->activation : MSLITE_ACTIVATION_TYPE_NO_ACTIVATION);
       if (last && numbers->residual) {
         block.residual = (const simd_real *)run->inputs[3] + row * g->out_channels + channel;
@@ -209,7 +170,7 @@ static void conv2d_gemm_run(const mslite_run *run, int32_t phase, int32_t part) 
   if (phase == (prepares ? 1 : 0)) {
     multiply_part(run, numbers, part);
   } else if (part < numbers->padded_parts) {
-    copy_part(run, numbers, part);
+    mslite_pad_part(&numbers->geometry, &numbers->padded, run->inputs[0], sizeof(simd_real), part, run->shared);
   } else {
     pack_part(run, numbers, part - numbers->padded_parts);
   }
