@@ -410,7 +410,9 @@ with drawn_from(20261125):
     _convolution_cases("groups-wide", (2, 12, 11, 36), 48, (3, 3), (6, 6), stride=(2, 2), mode=PadMode.SAME, group=3)
     _convolution_cases("multiplier", (1, 9, 9, 6), 18, (3, 3), (9, 9), pads=(1, 1, 1, 1), group=6)
     _convolution_cases("depthwise-wide", (1, 12, 11, 75), 75, (3, 3), (12, 11), pads=(1, 1, 1, 1), group=75)
-    _convolution_cases("depthwise-pixels", (2, 40, 41, 9), 9, (5, 5), (20, 21), stride=(2, 2), pads=(2, 2, 2, 2), group=9)
+    _convolution_cases(
+        "depthwise-pixels", (2, 40, 41, 9), 9, (5, 5), (20, 21), stride=(2, 2), pads=(2, 2, 2, 2), group=9
+    )
     _convolution_cases(
         "depthwise-dilated", (1, 14, 15, 20), 20, (3, 2), (10, 7), stride=(1, 2), dilation=(2, 1), group=20
     )
