@@ -42,7 +42,8 @@ static int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 static void plan_parts(filter_grad_derived *numbers) {
   const mslite_convolution *g = &numbers->geometry;
   const double work = (double)numbers->pixels * (double)numbers->count;
-  const int64_t wanted = work >= (double)MOST_PARTS * SMALLEST_PART ? MOST_PARTS : 1 + (int64_t)(work / SMALLEST_PART);
+  const int64_t wanted =
+      work >= (double)MOST_PARTS * (double)SMALLEST_PART ? MOST_PARTS : 1 + (int64_t)(work / (double)SMALLEST_PART);
   const int64_t panels = divide_up(numbers->columns, GEMM_COLUMNS);
   const int64_t most_rows = MSLITE_LARGEST_ROW_BLOCK / GEMM_ROWS * GEMM_ROWS;
   numbers->row_blocks = divide_up(g->group_out, most_rows);

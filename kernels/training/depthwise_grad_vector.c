@@ -40,9 +40,9 @@ static mslite_status plan_parts(const mslite_node *node, depthwise_grad_derived 
   int64_t most = MOST_PARTS;
   if (for_weight) most = smaller(MOST_PIECES, MOST_SUMS / sums);
   const double work = (double)g->batch * (double)(g->height.output * g->width.output) * (double)sums;
-  int64_t blocks = work >= (double)(most * numbers->channel_blocks) * SMALLEST_PART
+  int64_t blocks = work >= (double)(most * numbers->channel_blocks) * (double)SMALLEST_PART
                        ? most
-                       : (int64_t)(work / SMALLEST_PART) / numbers->channel_blocks;
+                       : (int64_t)(work / (double)SMALLEST_PART) / numbers->channel_blocks;
   blocks = smaller(blocks, rows);
   if (blocks < 1) blocks = 1;
   numbers->row_block = rows == 0 ? 1 : (rows + blocks - 1) / blocks;
