@@ -1,19 +1,21 @@
 /* Convolution as a matrix product: rows are output pixels, columns output channels, k the window [ky][kx][channel].
  * Nothing is gathered: a row of the left matrix is a window of x, read in place in pieces of neighbouring numbers.
- * Where windows hang over the edge, a first phase copies x with its padding. */
-#include "convolution/padded.h"
+ * A constant weight is packed at load. Where another one has to be packed, or windows hang over the edge, a first phase
+ * does that: it packs panels, and copies x with its padding. */
+#include "convolution/read_windows.h"
 #include "matmul/gemm.h"
 
-enum { MOST_PIECES = 64, PADDED_PART_FLOATS = 1 << 15 };
+enum { MOST_PIECES = 64, PACKED_PANELS = 4 /* of one part */ };
 
 typedef struct {
   mslite_convolution geometry;
   mslite_gemm_plan plan;
   mslite_padded padded;
-  int64_t padded_rows; /* of one part of the first phase */
+  int64_t padded_parts; /* of the first phase; the packing ones come after them */
+  int64_t pack_parts;   /* per group, 0 when the weight is packed already */
+  int64_t panels;       /* of one group */
   int64_t rows, k;
-  int64_t piece;       /* neighbouring numbers of a window */
-  int64_t pieces;      /* of a window */
+  window_pieces window;
   int64_t step_pieces; /* pieces of one step of k, or 1 where a piece takes several steps */
   int64_t step;        /* numbers of a piece in one step of k */
   int64_t group_step;  /* packed numbers of one group */
@@ -22,7 +24,8 @@ typedef struct {
 
 static int32_t conv2d_gemm_support(const mslite_node *node) {
   mslite_convolution g;
-  if (!mslite_convolution_fits(node, SIMD_REAL_TYPE, &g) || node->inputs[1]->data == NULL) return 0;
+  if (!mslite_convolution_fits(node, SIMD_REAL_TYPE, &g)) return 0;
+  if (SIMD_HALF && node->inputs[1]->data == NULL) return 0;
   if (node->op == MSLITE_OP_Conv2DAddFusion && node->inputs[3]->type != SIMD_REAL_TYPE) return 0;
   /* All of k at once. */
   if (SIMD_HALF && g.height.kernel * g.width.kernel > MOST_PIECES) return 0;
@@ -57,13 +60,11 @@ static void conv2d_gemm_pack(const mslite_node *node, int32_t input, const void 
 /* Cuts k into steps that keep a panel of b in the L1 cache: several pieces, or a part of one. */
 static void plan_steps(conv2d_gemm_derived *numbers) {
   const mslite_convolution *g = &numbers->geometry;
-  const bool joined = g->width.dilation == 1 && g->group == 1;
-  numbers->piece = joined ? g->width.kernel * g->group_in : g->group_in;
-  numbers->pieces = numbers->k / numbers->piece;
+  numbers->window = window_pieces_of(g);
   const int64_t block = numbers->plan.k_block;
-  const int64_t steps = (numbers->piece + block - 1) / block;
-  numbers->step = (numbers->piece + steps - 1) / steps;
-  numbers->step_pieces = steps > 1 ? 1 : block / numbers->piece;
+  const int64_t steps = (numbers->window.piece + block - 1) / block;
+  numbers->step = (numbers->window.piece + steps - 1) / steps;
+  numbers->step_pieces = steps > 1 ? 1 : block / numbers->window.piece;
   if (numbers->step_pieces > MOST_PIECES) numbers->step_pieces = MOST_PIECES;
 }
 
@@ -81,59 +82,42 @@ static mslite_status conv2d_gemm_prepare(const mslite_node *node, void *derived,
   mslite_plan_padded(g, &numbers->padded);
   const mslite_padded *padded = &numbers->padded;
   const int64_t parts = numbers->plan.row_blocks * numbers->plan.panel_blocks;
+  numbers->panels = numbers->group_step / (numbers->k * GEMM_COLUMNS);
   if (numbers->rows > INT32_MAX || padded->image > INT32_MAX || parts > INT32_MAX / g->group ||
-      g->batch * padded->height > INT32_MAX) {
+      g->batch * padded->height > INT32_MAX || numbers->panels > INT32_MAX / g->group) {
     return MSLITE_ERROR_UNSUPPORTED;
   }
   if (numbers->rows == 0) numbers->padded.copied = false;
-  schedule->phase_count = 0;
   if (padded->copied) {
-    numbers->padded_rows = PADDED_PART_FLOATS / padded->row + 1;
-    schedule->part_count[schedule->phase_count++] =
-        (int32_t)((g->batch * padded->height + numbers->padded_rows - 1) / numbers->padded_rows);
+    numbers->padded_parts = mslite_padded_parts(g, padded);
     schedule->shared_bytes = g->batch * padded->image * (int64_t)sizeof(simd_real);
   }
+  if (node->inputs[1]->data == NULL) {
+    numbers->pack_parts = (numbers->panels + PACKED_PANELS - 1) / PACKED_PANELS;
+    schedule->shared_bytes += g->group * numbers->group_step * (int64_t)sizeof(simd_real);
+  }
+  const int64_t prepared = numbers->padded_parts + numbers->pack_parts * g->group;
+  if (prepared > INT32_MAX) return MSLITE_ERROR_UNSUPPORTED;
+  schedule->phase_count = 0;
+  if (prepared > 0) schedule->part_count[schedule->phase_count++] = (int32_t)prepared;
   schedule->part_count[schedule->phase_count++] = numbers->rows == 0 ? 0 : (int32_t)(parts * g->group);
   return MSLITE_OK;
 }
 
-static void copy_part(const mslite_run *run, const conv2d_gemm_derived *numbers, int32_t part) {
-  const int64_t all = numbers->geometry.batch * numbers->padded.height;
-  const int64_t first = part * numbers->padded_rows;
-  for (int64_t row = first; row < first + numbers->padded_rows && row < all; ++row) {
-    mslite_pad_row(&numbers->geometry, &numbers->padded, run->inputs[0], row, sizeof(simd_real),
-                   (simd_real *)run->shared + row * numbers->padded.row);
-  }
+/* Where the weight is packed, behind the padded copy if there is one. */
+static simd_real *packed_weight(const mslite_run *run, const conv2d_gemm_derived *numbers) {
+  return (simd_real *)run->shared + (numbers->padded.copied ? numbers->geometry.batch * numbers->padded.image : 0);
 }
 
-/* Pointers to the windows of output pixels [row, row + count). */
-static void find_windows(const conv2d_gemm_derived *numbers, const simd_real *x, int64_t row, int64_t count,
-                         const simd_real **windows) {
+static void pack_part(const mslite_run *run, const conv2d_gemm_derived *numbers, int64_t part) {
   const mslite_convolution *g = &numbers->geometry;
-  const int64_t plane = g->height.output * g->width.output;
-  int64_t image = row / plane, oy = row % plane / g->width.output, ox = row % g->width.output;
-  const int64_t across = g->width.stride * g->in_channels, down = g->height.stride * numbers->padded.row;
-  for (int64_t r = 0; r < count;) {
-    const int64_t left = g->width.output - ox, end = r + left < count ? r + left : count;
-    const simd_real *window = x + image * numbers->padded.image + oy * down + ox * across;
-    for (; r < end; ++r, window += across) windows[r] = window;
-    ox = 0;
-    if (++oy == g->height.output) {
-      oy = 0;
-      ++image;
-    }
-  }
+  const int64_t group = part / numbers->pack_parts, first = part % numbers->pack_parts * PACKED_PANELS;
+  const int64_t last = first + PACKED_PANELS < numbers->panels ? first + PACKED_PANELS : numbers->panels;
+  gemm_pack_real((const simd_real *)run->inputs[1] + group * g->group_out * numbers->k, numbers->k, g->group_out, 1,
+                 numbers->k, first, last, packed_weight(run, numbers) + group * numbers->group_step);
 }
 
-/* Where piece `piece` of a window begins. */
-static int64_t piece_offset(const conv2d_gemm_derived *numbers, int64_t piece) {
-  const mslite_convolution *g = &numbers->geometry;
-  const int64_t per_row = numbers->pieces / g->height.kernel;
-  return piece / per_row * g->height.dilation * numbers->padded.row +
-         piece % per_row * g->width.dilation * g->in_channels;
-}
-
-static void multiply_part(const mslite_run *run, const conv2d_gemm_derived *numbers, const simd_real *x, int32_t part) {
+static void multiply_part(const mslite_run *run, const conv2d_gemm_derived *numbers, int32_t part) {
   const mslite_convolution *g = &numbers->geometry;
   const mslite_gemm_plan *plan = &numbers->plan;
   const int64_t panel = part % plan->panel_blocks * plan->panel_block;
@@ -141,7 +125,9 @@ static void multiply_part(const mslite_run *run, const conv2d_gemm_derived *numb
   const int64_t group = part / (plan->panel_blocks * plan->row_blocks);
   const int64_t column = panel * GEMM_COLUMNS, last_column = column + plan->panel_block * GEMM_COLUMNS;
   const int64_t channel = group * g->group_out + column; /* the first output channel */
-  const simd_real *b = (const simd_real *)run->inputs[1] + group * numbers->group_step + column * numbers->k;
+  const simd_real *x = numbers->padded.copied ? run->shared : (const simd_real *)run->inputs[0] + numbers->padded.first;
+  const simd_real *b = numbers->pack_parts > 0 ? packed_weight(run, numbers) : run->inputs[1];
+  b += group * numbers->group_step + column * numbers->k;
   simd_real *c = (simd_real *)run->outputs[0] + row * g->out_channels + channel;
   const int64_t bias_step = SIMD_HALF ? mslite_packed_floats(1, g->group_out, GEMM_COLUMNS) : g->group_out;
   const simd_real *windows[MSLITE_LARGEST_ROW_BLOCK];
@@ -156,15 +142,17 @@ static void multiply_part(const mslite_run *run, const conv2d_gemm_derived *numb
       .rows = row + plan->row_block < numbers->rows ? plan->row_block : numbers->rows - row,
       .columns = (last_column < g->group_out ? last_column : g->group_out) - column,
   };
-  find_windows(numbers, x + group * g->group_in, row, block.rows, windows);
-  for (int64_t piece = 0; piece < numbers->pieces; piece += numbers->step_pieces) {
-    const int64_t left = numbers->pieces - piece;
+  find_windows(g, &numbers->padded, x + group * g->group_in, row, block.rows, windows);
+  for (int64_t piece = 0; piece < numbers->window.pieces; piece += numbers->step_pieces) {
+    const int64_t left = numbers->window.pieces - piece;
     block.pieces = numbers->step_pieces < left ? numbers->step_pieces : left;
-    for (int64_t begin = 0; begin < numbers->piece; begin += numbers->step) {
-      const bool last = left <= numbers->step_pieces && begin + numbers->step >= numbers->piece;
-      block.k = begin + numbers->step < numbers->piece ? numbers->step : numbers->piece - begin;
-      block.b = b + (piece * numbers->piece + begin) * GEMM_COLUMNS;
-      for (int64_t i = 0; i < block.pieces; ++i) offsets[i] = piece_offset(numbers, piece + i) + begin;
+    for (int64_t begin = 0; begin < numbers->window.piece; begin += numbers->step) {
+      const bool last = left <= numbers->step_pieces && begin + numbers->step >= numbers->window.piece;
+      block.k = begin + numbers->step < numbers->window.piece ? numbers->step : numbers->window.piece - begin;
+      block.b = b + (piece * numbers->window.piece + begin) * GEMM_COLUMNS;
+      for (int64_t i = 0; i < block.pieces; ++i) {
+        offsets[i] = window_offset(g, &numbers->padded, numbers->window, piece + i) + begin;
+      }
       gemm_set_activation(&block, last ? g->activation : MSLITE_ACTIVATION_TYPE_NO_ACTIVATION);
       if (last && numbers->residual) {
         block.residual = (const simd_real *)run->inputs[3] + row * g->out_channels + channel;
@@ -178,12 +166,13 @@ static void multiply_part(const mslite_run *run, const conv2d_gemm_derived *numb
 
 static void conv2d_gemm_run(const mslite_run *run, int32_t phase, int32_t part) {
   const conv2d_gemm_derived *numbers = run->derived;
-  if (!numbers->padded.copied) {
-    multiply_part(run, numbers, (const simd_real *)run->inputs[0] + numbers->padded.first, part);
-  } else if (phase == 1) {
-    multiply_part(run, numbers, run->shared, part);
+  const bool prepares = numbers->padded.copied || numbers->pack_parts > 0;
+  if (phase == (prepares ? 1 : 0)) {
+    multiply_part(run, numbers, part);
+  } else if (part < numbers->padded_parts) {
+    mslite_pad_part(&numbers->geometry, &numbers->padded, run->inputs[0], sizeof(simd_real), part, run->shared);
   } else {
-    copy_part(run, numbers, part);
+    pack_part(run, numbers, part - numbers->padded_parts);
   }
 }
 

@@ -1,6 +1,7 @@
 /* Depthwise convolution, vectorised over channels. The usual kernels compute up to DEPTHWISE_TILE neighbouring pixels
  * at once, so that a column of x is read once for all of them; pixels whose windows hang over an edge, and other
- * kernels, are computed one by one from the taps that are inside.
+ * kernels, are computed one by one from the taps that are inside. A constant weight is packed at load, any other in a
+ * first phase.
  *
  * Limit: 3 x 3 at stride 1 does 36 multiply-adds for 27 loads per vector of channels and 4 pixels, so it runs at the
  * speed of the FMA units while its rows are in the L1 or L2 cache, and at memory speed beyond. */
@@ -24,11 +25,13 @@ typedef struct {
   int64_t row_block, row_blocks;         /* output rows of one part, over all images */
   int64_t channel_block, channel_blocks; /* channels of one part */
   int64_t weight_step;                   /* packed floats per tap */
+  bool packs;                            /* the weight is no constant */
 } depthwise_derived;
 
 static int32_t depthwise_support(const mslite_node *node) {
   mslite_convolution g;
-  if (!mslite_convolution_fits(node, SIMD_REAL_TYPE, &g) || node->inputs[1]->data == NULL) return 0;
+  if (!mslite_convolution_fits(node, SIMD_REAL_TYPE, &g)) return 0;
+  if (SIMD_HALF && node->inputs[1]->data == NULL) return 0;
   /* Longer sums are no longer good in float16. */
   if (SIMD_HALF && g.height.kernel * g.width.kernel > MOST_HALF_TAPS) return 0;
   return mslite_is_depthwise(&g) && activation_is_fusable(g.activation) ? 3 : 0;
@@ -43,16 +46,22 @@ static int64_t depthwise_pack_size(const mslite_node *node, int32_t input) {
          (int64_t)sizeof(simd_real);
 }
 
-/* [tap][channel], channels filled up with zeros; the bias of float16, which is one tap, too. */
+/* Channels [first, last) of [tap][channel]; `step` channels per tap, filled up with zeros from `channels` on. */
+static void pack_channels(const float *from, int64_t taps, int64_t channels, int64_t step, int64_t first, int64_t last,
+                          simd_real *to) {
+  for (int64_t tap = 0; tap < taps; ++tap) {
+    for (int64_t c = first; c < last; ++c) {
+      to[tap * step + c] = (simd_real)(c < channels ? from[c * taps + tap] : 0.0f);
+    }
+  }
+}
+
+/* The bias of float16 is one tap, too. */
 static void depthwise_pack(const mslite_node *node, int32_t input, const void *source, void *packed) {
   mslite_convolution g;
   if (mslite_convolution_of(node, &g) != MSLITE_OK) return;
   const int64_t taps = input == 1 ? g.height.kernel * g.width.kernel : 1, step = round_up(g.group, REAL_LANES);
-  const float *from = source;
-  simd_real *to = packed;
-  for (int64_t tap = 0; tap < taps; ++tap) {
-    for (int64_t c = 0; c < step; ++c) to[tap * step + c] = (simd_real)(c < g.group ? from[c * taps + tap] : 0.0f);
-  }
+  pack_channels(source, taps, g.group, step, 0, step, packed);
 }
 
 static mslite_status depthwise_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
@@ -75,8 +84,13 @@ static mslite_status depthwise_prepare(const mslite_node *node, void *derived, m
   numbers->row_block = rows == 0 ? 1 : (rows + blocks - 1) / blocks;
   numbers->row_blocks = (rows + numbers->row_block - 1) / numbers->row_block;
   if (numbers->row_blocks > INT32_MAX / numbers->channel_blocks) return MSLITE_ERROR_UNSUPPORTED;
-  schedule->phase_count = 1;
-  schedule->part_count[0] = (int32_t)(numbers->row_blocks * numbers->channel_blocks);
+  numbers->packs = node->inputs[1]->data == NULL;
+  schedule->phase_count = 0;
+  if (numbers->packs) {
+    schedule->part_count[schedule->phase_count++] = (int32_t)numbers->channel_blocks;
+    schedule->shared_bytes = taps * numbers->weight_step * (int64_t)sizeof(simd_real);
+  }
+  schedule->part_count[schedule->phase_count++] = (int32_t)(numbers->row_blocks * numbers->channel_blocks);
   return MSLITE_OK;
 }
 
@@ -253,12 +267,18 @@ static void find_inside(const mslite_axis *axis, int64_t *first, int64_t *last) 
 }
 
 static void depthwise_run(const mslite_run *run, int32_t phase, int32_t part) {
-  (void)phase;
   const depthwise_derived *numbers = run->derived;
   const mslite_convolution *g = &numbers->geometry;
   const int64_t channel = part % numbers->channel_blocks * numbers->channel_block;
+  if (numbers->packs && phase == 0) {
+    const int64_t last = channel + numbers->channel_block, step = numbers->weight_step;
+    pack_channels(run->inputs[1], g->height.kernel * g->width.kernel, g->group, step, channel,
+                  last < step ? last : step, run->shared);
+    return;
+  }
   const int64_t first = part / numbers->channel_blocks * numbers->row_block, rows = g->batch * g->height.output;
   const int64_t x_row = g->width.input * g->group;
+  const simd_real *weight = numbers->packs ? run->shared : run->inputs[1];
   const depthwise_function function = find_tiled(g);
   int64_t inside = 0, behind = 0;
   if (function != NULL) find_inside(&g->width, &inside, &behind);
@@ -279,7 +299,7 @@ static void depthwise_run(const mslite_run *run, int32_t phase, int32_t part) {
     mslite_window_taps(&g->height, oy, &top, &bottom);
     const int64_t iy = oy * g->height.stride - g->height.pad_before + top * g->height.dilation;
     tile.x = (const simd_real *)run->inputs[0] + (image * g->height.input + iy) * x_row + channel;
-    tile.w = (const simd_real *)run->inputs[1] + channel + top * tile.w_row;
+    tile.w = weight + channel + top * tile.w_row;
     tile.rows = bottom - top;
     tile.y = (simd_real *)run->outputs[0] + row * g->width.output * g->group + channel;
     run_pixels(g, &tile, 0, inside);

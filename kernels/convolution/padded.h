@@ -20,9 +20,12 @@ typedef struct {
 
 void mslite_plan_padded(const mslite_convolution *geometry, mslite_padded *padded);
 
-/* Fills `to` with row `row`, counted over all images; numbers have `size` bytes. */
-void mslite_pad_row(const mslite_convolution *geometry, const mslite_padded *padded, const void *x, int64_t row,
-                    size_t size, void *to);
+/* The copy is made in so many parts, each of some rows of some image. */
+int64_t mslite_padded_parts(const mslite_convolution *geometry, const mslite_padded *padded);
+
+/* Fills one part of the copy `to` of all images; numbers have `size` bytes. */
+void mslite_pad_part(const mslite_convolution *geometry, const mslite_padded *padded, const void *x, size_t size,
+                     int64_t part, void *to);
 
 #ifdef __cplusplus
 }

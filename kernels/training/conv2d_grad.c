@@ -1,7 +1,7 @@
 /* The gradients of a convolution by their definition. */
 #include <string.h>
 
-#include "training/conv2d_grad.h"
+#include "convolution/gradient.h"
 
 typedef struct {
   mslite_convolution geometry;
@@ -9,7 +9,8 @@ typedef struct {
 } conv2d_grad_derived;
 
 static int32_t support(const mslite_node *node) {
-  return node->inputs[0]->type == MSLITE_FLOAT32 && node->inputs[1]->type == MSLITE_FLOAT32;
+  mslite_convolution geometry;
+  return mslite_convolution_gradient_fits(node, &geometry);
 }
 
 /* y += factor * x */
@@ -21,7 +22,7 @@ static void add_scaled(float *y, const float *x, float factor, int64_t count) {
 
 static mslite_status input_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
   conv2d_grad_derived *numbers = derived;
-  const mslite_status status = mslite_conv2d_grad_geometry(node, &numbers->geometry);
+  const mslite_status status = mslite_convolution_gradient_of(node, &numbers->geometry);
   if (status != MSLITE_OK) return status;
   const int64_t rows = numbers->geometry.batch * numbers->geometry.height.input;
   if (rows > INT32_MAX) return MSLITE_ERROR_UNSUPPORTED;
@@ -70,7 +71,7 @@ static void input_run(const mslite_run *run, int32_t phase, int32_t part) {
 static mslite_status filter_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
   conv2d_grad_derived *numbers = derived;
   const mslite_convolution *g = &numbers->geometry;
-  const mslite_status status = mslite_conv2d_grad_geometry(node, &numbers->geometry);
+  const mslite_status status = mslite_convolution_gradient_of(node, &numbers->geometry);
   if (status != MSLITE_OK) return status;
   numbers->y = node->op == MSLITE_OP_DeConv2DGradFilter;
   schedule->phase_count = 1;

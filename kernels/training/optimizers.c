@@ -7,6 +7,13 @@
 
 enum { PART_ELEMENTS = 16384 };
 
+/* Before a loop over elements: no element depends on another one, wherever the outputs are. */
+#ifdef __clang__
+#define EACH_ELEMENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define EACH_ELEMENT _Pragma("GCC ivdep")
+#endif
+
 typedef struct {
   int64_t count;
   int32_t op;
@@ -87,10 +94,12 @@ static void run_sgd(const mslite_run *run, const optimizer_derived *numbers, int
   float *new_weight = run->outputs[0], *accumulator = run->outputs[1];
   const float rate = scalar(run, 2), momentum = scalar(run, 4);
   const bool first = scalar(run, 5) > 0.0f;
-  for (int64_t i = begin; i < end; ++i) {
-    const float g = gradient[i] + numbers->weight_decay * weight[i];
-    const float sum = first ? g : momentum > 0.0f ? old[i] * momentum + g * (1.0f - numbers->dampening) : old[i];
-    const float step = momentum > 0.0f ? (numbers->nesterov ? sum * momentum + g : sum) : g;
+  const bool moves = momentum > 0.0f, nesterov = numbers->nesterov;
+  const float decay = numbers->weight_decay, share = 1.0f - numbers->dampening;
+  EACH_ELEMENT for (int64_t i = begin; i < end; ++i) {
+    const float g = gradient[i] + decay * weight[i];
+    const float sum = first ? g : moves ? old[i] * momentum + g * share : old[i];
+    const float step = moves ? (nesterov ? sum * momentum + g : sum) : g;
     accumulator[i] = sum;
     new_weight[i] = weight[i] - step * rate;
   }
@@ -101,11 +110,13 @@ static void run_momentum(const mslite_run *run, const optimizer_derived *numbers
   const float *weight = run->inputs[0], *old = run->inputs[1], *gradient = run->inputs[3];
   float *new_weight = run->outputs[0], *accumulator = run->outputs[1];
   const float rate = scalar(run, 2), momentum = scalar(run, 4);
-  for (int64_t i = begin; i < end; ++i) {
-    const float g = gradient[i] * numbers->gradient_scale;
+  const bool nesterov = numbers->nesterov;
+  const float scale = numbers->gradient_scale;
+  EACH_ELEMENT for (int64_t i = begin; i < end; ++i) {
+    const float g = gradient[i] * scale;
     const float sum = old[i] * momentum + g;
     accumulator[i] = sum;
-    new_weight[i] = weight[i] - (numbers->nesterov ? sum * momentum + g : sum) * rate;
+    new_weight[i] = weight[i] - (nesterov ? sum * momentum + g : sum) * rate;
   }
 }
 
@@ -119,10 +130,11 @@ static void run_adam(const mslite_run *run, const optimizer_derived *numbers, in
   float *new_weight = run->outputs[0], *m = run->outputs[1], *v = run->outputs[2];
   const float decay = decays ? scalar(run, 7) : 0.0f;
   const float rate = decays ? scalar(run, 3) : scalar(run, 5) * sqrtf(1.0f - scalar(run, 4)) / (1.0f - scalar(run, 3));
-  for (int64_t i = begin; i < end; ++i) {
+  const bool nesterov = numbers->nesterov;
+  EACH_ELEMENT for (int64_t i = begin; i < end; ++i) {
     const float g = gradient[i], mean = old_m[i] + (g - old_m[i]) * (1.0f - beta1);
     const float square = old_v[i] + (g * g - old_v[i]) * (1.0f - beta2);
-    const float direction = numbers->nesterov ? mean * beta1 + (1.0f - beta1) * g : mean;
+    const float direction = nesterov ? mean * beta1 + (1.0f - beta1) * g : mean;
     m[i] = mean;
     v[i] = square;
     new_weight[i] = weight[i] - rate * (direction / (sqrtf(square) + epsilon) + decay * weight[i]);

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..ops import convolution as ops
 from ..ops.enums import ActivationType, PadMode
-from ._declare import Array, Inputs, case, integers, normal, reference
+from ._declare import Array, Inputs, case, drawn_from, integers, normal, reference
 from .matmul import fused_activation, integer_result
 
 
@@ -141,6 +141,7 @@ def _convolution_case(
     activation: ActivationType = ActivationType.NO_ACTIVATION,
     bias: bool = True,
     tolerance: float = 1e-5,
+    constant: bool = True,
 ) -> None:
     op = ops.Conv2DFusion(
         kernel_size=kernel,
@@ -156,7 +157,7 @@ def _convolution_case(
     weight = normal(out, *kernel, image[3] // group)
     weight /= np.float32(np.sqrt(weight[0].size))  # as a trained network's: outputs of deviation 1
     inputs = [normal(*image), weight] + ([normal(out)] if bias else [])
-    case(label, op, inputs, range(1, len(inputs)), tolerance)
+    case(label, op, inputs, range(1, len(inputs)) if constant else (), tolerance)
 
 
 _R, _R6, _HS = ActivationType.RELU, ActivationType.RELU6, ActivationType.HSWISH
@@ -278,3 +279,25 @@ _integer_case("images", (3, 7, 8, 6), 9, (3, 3), _INT(pad_list=(1, 1, 1, 1)), ki
 _integer_case("image-one-scale", (2, 5, 5, 9), 7, (3, 2), _INT(pad_list=(0, 1, 1, 0)), kinds=(_S, _S), real=3)
 _integer_case("images-groups", (2, 6, 6, 8), 12, (3, 3), _INT(pad_mode=PadMode.SAME, group=4), real=3, images=2)
 _integer_case("large", (1, 14, 14, 64), 70, (3, 3), _INT(pad_list=(1, 1, 1, 1)), kinds=(_U, _U), points=70, real=2)
+
+# Weights that are no constants, as in training.
+with drawn_from(20261125):
+    _convolution_case("variable-1x1", (2, 6, 7, 20), 70, (1, 1), constant=False, activation=_R)
+    _convolution_case("variable-3x3", (2, 9, 8, 12), 19, (3, 3), pads=(1, 1, 1, 1), constant=False)
+    _convolution_case("variable-deep", (1, 5, 5, 200), 90, (3, 3), pads=(1, 0, 1, 0), constant=False, bias=False)
+    _convolution_case(
+        "variable-uneven", (1, 12, 9, 6), 10, (5, 4), stride=(1, 2), dilation=(2, 1), pads=(2, 1, 0, 3), constant=False
+    )
+    _convolution_case("variable-groups", (1, 9, 8, 24), 36, (3, 3), mode=PadMode.SAME, group=3, constant=False)
+    _convolution_case("variable-depthwise", (2, 11, 7, 37), 37, (3, 3), pads=(1, 1, 1, 1), group=37, constant=False)
+    _convolution_case(
+        "variable-depthwise-wide", (1, 9, 9, 700), 700, (3, 3), stride=(2, 2), group=700, activation=_R6, constant=False
+    )
+    _convolution_case("variable-empty-batch", (0, 5, 5, 4), 6, (3, 3), pads=(1, 1, 1, 1), constant=False)
+    for _label, _constants in (("residual-variable", ()), ("residual-variable-weight", (2,))):
+        case(
+            _label,
+            ops.Conv2DAddFusion(pad_list=(1, 1, 1, 1), activation_type=ActivationType.RELU),
+            [normal(2, 9, 9, 16), normal(18, 3, 3, 16) / 9, normal(18), normal(2, 9, 9, 18)],
+            _constants,
+        )

@@ -140,6 +140,13 @@ def _room(image: tuple[int, ...], pads: list[tuple[int, int]]) -> tuple[int, ...
     return (image[0], image[1] + sum(pads[0]), image[2] + sum(pads[1]), image[3])
 
 
+def _inside(image: tuple[int, ...], pads: list[tuple[int, int]], sign: int) -> tuple[slice, ...]:
+    """What image (sign -1) and padded image (sign 1) share, in the one's or the other's rows and columns."""
+    sizes = image if sign < 0 else _room(image, pads)
+    both = zip(sizes[1:3], pads, strict=True)
+    return (slice(None), *(slice(max(0, sign * a), size - max(0, sign * b)) for size, (a, b) in both))
+
+
 @reference("Conv2DBackpropInputFusion")
 def convolution_input_gradient(op: ops.Conv2DBackpropInputFusion, inputs: Inputs) -> list[Array]:
     """Every element of dy gives weight[out] to the window that it was computed from."""
@@ -151,8 +158,9 @@ def convolution_input_gradient(op: ops.Conv2DBackpropInputFusion, inputs: Inputs
     for h, w, rows, columns in taps:
         parts = zip(np.split(dy, group, axis=3), np.split(weight[:, h, w], group), strict=True)
         room[:, rows, columns] += np.concatenate([part @ tap for part, tap in parts], axis=3)
-    top, left = pads[0][0], pads[1][0]
-    return [room[:, top : top + image[1], left : left + image[2]].astype(np.float32)]
+    dx = np.zeros(image, np.float32)
+    dx[_inside(image, pads, -1)] = room[_inside(image, pads, 1)]
+    return [dx]
 
 
 @reference("Conv2DBackpropFilterFusion", "DeConv2DGradFilter")
@@ -166,8 +174,7 @@ def convolution_filter_gradient(
     out, kernel_h, kernel_w, depth = (int(size) for size in shape)
     pads, taps = _taps(op, x.shape, (kernel_h, kernel_w), dy.shape)
     room = np.zeros(_room(x.shape, pads))
-    top, left = pads[0][0], pads[1][0]
-    room[:, top : top + x.shape[1], left : left + x.shape[2]] = x
+    room[_inside(x.shape, pads, 1)] = x[_inside(x.shape, pads, -1)]
     group = op.group or 1
     weight = np.zeros((out, kernel_h, kernel_w, depth))
     for h, w, rows, columns in taps:
@@ -401,3 +408,25 @@ with drawn_from(43):
         _weight = (_from[3], *_kernel, _result[3] // (_filter.group or 1))
         case(_label, _filter, [normal(*_result), normal(*_from), int32(_weight)], (2,))
 case("scaled", ops.ApplyMomentum(gradient_scale=0.5), [_w, _s, float32([0.05]), _g, float32([0.9])])
+with drawn_from(20261125):
+    # Several tiles, panels, blocks of rows and pieces of the pixels; windows read in place and from a padded copy.
+    _convolution_cases("wide", (1, 9, 10, 40), 70, (3, 3), (9, 10), pads=(1, 1, 1, 1))
+    _convolution_cases("wider", (1, 5, 6, 33), 230, (3, 3), (3, 4), mode=PadMode.VALID)
+    _convolution_cases("many-pixels", (3, 30, 29, 3), 7, (5, 5), (30, 29), pads=(2, 2, 2, 2))
+    _convolution_cases("many-pixels-valid", (2, 40, 41, 5), 13, (2, 3), (39, 39), mode=PadMode.VALID)
+    _convolution_cases("many-pixels-1x1", (2, 24, 25, 48), 20, (1, 1), (24, 25))
+    _convolution_cases("1x1-stride", (2, 11, 9, 20), 24, (1, 1), (4, 5), stride=(3, 2))
+    _convolution_cases("stride-wide", (2, 13, 14, 21), 36, (3, 3), (7, 7), stride=(2, 2), pads=(1, 1, 1, 1))
+    _convolution_cases("dilated", (1, 15, 14, 18), 20, (3, 3), (15, 14), dilation=(2, 3), pads=(2, 2, 3, 3))
+    _convolution_cases("cropped", (1, 9, 9, 4), 6, (3, 3), (8, 6), pads=(-1, 2, -2, 1))
+    _convolution_cases("unread", (1, 11, 12, 6), 5, (2, 2), (2, 2), stride=(5, 6))
+    _convolution_cases("groups-wide", (2, 12, 11, 36), 48, (3, 3), (6, 6), stride=(2, 2), mode=PadMode.SAME, group=3)
+    _convolution_cases("multiplier", (1, 9, 9, 6), 18, (3, 3), (9, 9), pads=(1, 1, 1, 1), group=6)
+    _convolution_cases("depthwise-wide", (1, 12, 11, 75), 75, (3, 3), (12, 11), pads=(1, 1, 1, 1), group=75)
+    _convolution_cases(
+        "depthwise-pixels", (2, 40, 41, 9), 9, (5, 5), (20, 21), stride=(2, 2), pads=(2, 2, 2, 2), group=9
+    )
+    _convolution_cases(
+        "depthwise-dilated", (1, 14, 15, 20), 20, (3, 2), (10, 7), stride=(1, 2), dilation=(2, 1), group=20
+    )
+    _convolution_cases("empty-batch", (0, 5, 5, 4), 6, (3, 3), (5, 5), pads=(1, 1, 1, 1))

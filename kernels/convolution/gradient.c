@@ -1,7 +1,7 @@
 /* From the attributes of a gradient to the convolution that it belongs to. */
-#include "training/conv2d_grad.h"
+#include "convolution/gradient.h"
 
-mslite_status mslite_conv2d_grad_geometry(const mslite_node *node, mslite_convolution *geometry) {
+mslite_status mslite_convolution_gradient_of(const mslite_node *node, mslite_convolution *geometry) {
   mslite_convolution_attributes attributes = {0};
   const mslite_tensor *x, *weight, *y = node->inputs[0];
   if (node->op == MSLITE_OP_Conv2DBackpropInputFusion) {
@@ -42,4 +42,9 @@ mslite_status mslite_conv2d_grad_geometry(const mslite_node *node, mslite_convol
   const bool fits = y->rank == 4 && y->dims[0] == geometry->batch && y->dims[1] == geometry->height.output &&
                     y->dims[2] == geometry->width.output && y->dims[3] == geometry->out_channels;
   return fits ? MSLITE_OK : MSLITE_ERROR_SHAPE;
+}
+
+bool mslite_convolution_gradient_fits(const mslite_node *node, mslite_convolution *geometry) {
+  return node->inputs[0]->type == MSLITE_FLOAT32 && node->inputs[1]->type == MSLITE_FLOAT32 &&
+         mslite_convolution_gradient_of(node, geometry) == MSLITE_OK;
 }
