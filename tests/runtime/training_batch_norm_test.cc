@@ -1,10 +1,8 @@
 // Batch normalisation in training: FusedBatchNorm of a training graph against formulas, in float64.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -29,7 +27,6 @@ constexpr float kEpsilon = 1e-3f;
 constexpr float kMomentum = 0.25f;
 constexpr float kRate = 0.5f;
 
-// x * w, batch normalisation, cross entropy; Momentum of w, the scale and the offset.
 struct Settings {
   std::string version = "MindSpore Lite 2.7.0";
   bool is_training = true;  // of the gradient
@@ -45,6 +42,7 @@ const Parameters &FirstParameters() {
   return first;
 }
 
+// x * w, batch normalisation, cross entropy; Momentum of w, the scale and the offset.
 std::string TrainingModel(const Settings &settings) {
   ModelBuilder m;
   auto &b = m.builder;
@@ -317,21 +315,28 @@ TEST(BatchNormSharing, MovesTheStatisticsTwice) {
   const uint32_t scale = m.Floats("scale", channels, ones), offset = m.Floats("offset", channels, zeros);
   const uint32_t mean = m.Floats("mean", channels, zeros), variance = m.Floats("variance", channels, ones);
   const uint32_t rate = m.Floats("learning_rate", {}, {0.0f}), momentum = m.Floats("momentum", {}, {0.0f});
-  std::vector<uint32_t> values = {x};
+  std::vector<uint32_t> values = {x}, saved;
   for (const char *name : {"a", "b"}) {
     const auto named = [&](const char *what) { return m.Value(std::string(name) + what, channels); };
     const uint32_t y = m.Value(std::string(name) + "/y", image);
+    saved.push_back(named("/mean"));
+    saved.push_back(named("/variance"));
     m.Node(name, schema::CreateFusedBatchNorm(b, kEpsilon, kMomentum), {values.back(), scale, offset, mean, variance},
-           {y, named("/1"), named("/2"), named("/3"), named("/4")});
+           {y, named("/scale"), named("/offset"), saved[saved.size() - 2], saved.back()});
     values.push_back(y);
   }
   const uint32_t loss = m.Value("loss", image), dy = m.Value("dy", image), doffset = m.Value("doffset", channels);
   m.Node("net/_loss_fn", schema::CreateSubFusion(b), {values.back(), target}, {loss});
   m.Node("Gradients/loss", schema::CreateSubFusion(b), {values.back(), target}, {dy});
   m.Node("Gradients/offset", schema::CreateBiasAddGrad(b), {dy}, {doffset});
+  for (size_t i = 0; i < 2; ++i) {
+    const std::string name = i == 0 ? "Gradients/a" : "Gradients/b";
+    m.Node(name, schema::CreateBatchNormGrad(b, kEpsilon, true), {dy, values[i], scale, saved[2 * i], saved[2 * i + 1]},
+           {m.Value(name + "/dx", image), m.Value(name + "/dscale", channels), m.Value(name + "/doffset", channels)});
+  }
   m.Node("optimizer/offset", schema::CreateApplyMomentum(b),
          {offset, m.Floats("moments", channels, zeros), rate, doffset, momentum}, {m.Value("new", channels)});
-  m.Graph({x, target}, {loss}, {0, 1, 2, 3, 4, 5});
+  m.Graph({x, target}, {loss}, {0, 1, 2, 3, 4, 5, 6, 7});
   Model model;
   ASSERT_EQ(BuildFrom(m.Finish({x, target}, {loss}), &model), kSuccess);
   ASSERT_EQ(model.SetTrainMode(true), kSuccess);
