@@ -590,3 +590,32 @@ def test_a_training_file_is_no_source(tmp_path: Path, capsys: pytest.CaptureFixt
     status, _, err = _run(capsys, file, f"--outputFile={tmp_path / 'again'}")
     assert status == 3
     assert "it has gradients and an optimiser already" in err
+
+
+_MODELS = Path(__file__).resolve().parents[3] / "shared" / "models"
+
+
+@pytest.mark.skipif(not _MODELS.is_dir(), reason="the shared models are not here")
+@pytest.mark.parametrize(
+    ("name", "output"),
+    [
+        ("torch_audio/ds_cnn_kws_op13/model.onnx", ""),
+        ("small_apps/keypoint_classifier/model.tflite", ""),
+        ("keras_pb/ds_cnn_kws/model.pb", ""),
+        ("caffe/lenet_seeded/model.prototxt", ""),
+        ("dtln/dtln_1_float/model.tflite", "Identity"),
+    ],
+    ids=["ONNX", "TensorFlow Lite", "TensorFlow", "Caffe", "several outputs"],
+)
+def test_front_ends(name: str, output: str, tmp_path: Path) -> None:
+    """Models of others learn what they are given: four steps on the same numbers, each with a smaller loss."""
+    model = _MODELS / name
+    settings = TrainSettings(Loss.SQUARED, Optimizer.ADAM, 1e-4, output=output, batch=1)
+    weights = model.with_name("model.caffemodel") if "caffe" in name else None
+    options = Options(model, tmp_path / "trains", weight_file=weights, training=settings)
+    trained = _built(convert(options).files[0])
+    chance = np.random.default_rng(3)
+    inputs = [chance.standard_normal(tensor.shape).astype(np.float32) for tensor in trained.get_inputs()]
+    losses = [trained.run_step(inputs)[0].get_data_to_numpy().item() for _ in range(4)]
+    assert losses == sorted(losses, reverse=True)
+    assert losses[-1] < losses[0]

@@ -107,6 +107,7 @@ _RULES: dict[str, tuple[Callable[[Net], Net], _Function]] = {
     "gather": (lambda n: n.add(indexing.Gather(), np.asarray([[3, 0], [-1, 3]], np.int32), np.asarray([1], np.int32)),
                lambda z: z[:, [[3, 0], [-1, 3]]]),
     "gather-one": (lambda n: n.add(indexing.Gather(), np.asarray(2, np.int32), np.asarray([0], np.int32)), lambda z: z[2]),
+    "stack": (lambda n: n.add(assembly.Stack(axis=-1), twice=True), lambda z: np.stack([z, z], axis=-1)),
     "transpose": (lambda n: n.add(rearrange.Transpose(), np.asarray([1, 0], np.int32)), lambda z: z.T),
     "reshape": (lambda n: n.add(rearrange.Reshape(), np.asarray([3, 8], np.int32)), lambda z: z.reshape(3, 8)),
     "concat": (lambda n: n.add(assembly.Concat(axis=1), twice=True), lambda z: np.concatenate([z, z], axis=1)),

@@ -10,7 +10,7 @@ import numpy as np
 
 from mslite.converter.mindir.graph import Shape, Value
 from mslite.converter.mindir.ops import arithmetic, comparison, reduction
-from mslite.converter.mindir.ops.assembly import Concat, PadFusion, SliceFusion, Split, StridedSlice, Unstack
+from mslite.converter.mindir.ops.assembly import Concat, PadFusion, SliceFusion, Split, Stack, StridedSlice, Unstack
 from mslite.converter.mindir.ops.enums import DataType, PaddingMode, ReduceMode
 from mslite.converter.mindir.ops.rearrange import Transpose
 from mslite.converter.mindir.ops.training import StridedSliceGrad
@@ -44,6 +44,20 @@ def _concat(call: Call, dy: Value) -> Gradients:
         begin = tuple(at if i == axis else 0 for i in range(len(shape)))
         found.append(call.build.slice(dy, begin, shape, call.name(f"x{place}")) if wanted else None)
         at += shape[axis]
+    return found
+
+
+@rule("Stack")
+def _stack(call: Call, dy: Value) -> Gradients:
+    assert isinstance(call.op, Stack)
+    whole = shape_of(dy)
+    axis = call.op.axis % len(whole)
+    one = tuple(1 if i == axis else size for i, size in enumerate(whole))
+    found: Gradients = []
+    for place, wanted in enumerate(call.wanted):
+        begin = tuple(place if i == axis else 0 for i in range(len(whole)))
+        part = call.build.slice(dy, begin, one, call.name(f"part_{place}")) if wanted else None
+        found.append(None if part is None else call.build.reshaped(part, call.shape(place), call.name(f"x{place}")))
     return found
 
 
