@@ -163,6 +163,20 @@ def test_it_learns(tmp_path: Path) -> None:
     assert np.mean(np.concatenate(found) == labels[unseen.start : unseen.start + BATCH * len(unseen)]) > 0.85
 
 
+def test_training_after_an_evaluation(tmp_path: Path) -> None:
+    """A step needs more memory than inference, with which it shares a workspace."""
+    model = tmp_path / "lenet.onnx"
+    lenet(model, 4 * BATCH)
+    trained = _built(_converted(model, TrainSettings()))
+    zeros = [np.zeros((4 * BATCH, 8, 8, 1), np.float32), np.zeros(4 * BATCH, np.int32)]
+    for _ in range(2):
+        trained.set_train_mode(False)
+        assert trained.predict(zeros)[0].shape == [4 * BATCH, 10]
+        trained.set_train_mode(True)
+        (loss,) = trained.run_step(zeros)
+        assert np.isfinite(loss.get_data_to_numpy()).all()
+
+
 def test_an_autoencoder(tmp_path: Path) -> None:
     model = tmp_path / "autoencoder.onnx"
     layers = autoencoder(model, BATCH)
