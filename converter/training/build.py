@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
 from mslite.converter.errors import Blocker, ConversionError, ReturnCode
-from mslite.converter.mindir.graph import Graph, Module, Node, Value
+from mslite.converter.mindir.graph import Graph, Module, Node, Shape, Value
 from mslite.converter.mindir.ops.activation import PReLUFusion
 from mslite.converter.mindir.ops.arithmetic import AddFusion, AddN, BiasAdd, MulFusion
 from mslite.converter.mindir.ops.convolution import Conv2DFusion, Conv2dTransposeFusion
@@ -19,6 +20,7 @@ from mslite.converter.mindir.ops.normalization import (
     LayerNormFusion,
     RmsNorm,
 )
+from mslite.converter.mindir.ops.rearrange import Reshape
 from mslite.converter.mindir.ops.training import BatchNormTraining, Dropout
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.graph_edit import live_nodes
@@ -50,14 +52,22 @@ _WITHOUT_GRADIENT = ("LSTM", "GRU", "RNNSequence", "LSTMSequence", "GRUSequence"
 """Operators whose weights are trained elsewhere."""
 
 
+def _without_ones(shape: Shape) -> Shape:
+    """Without the dimensions of size 1 that it begins with."""
+    first = next((i for i, size in enumerate(shape) if size != 1), len(shape))
+    return shape[first:]
+
+
 @dataclass
 class TrainingGraph:
     """`module`: outputs are `losses` losses, then the outputs of inference. `parameters`: the names of the variables that are
-    trained; each is the name of the constant in the inference model."""
+    trained; each is the name of the constant in the inference model. `kept`: those of constants that stay although nobody froze
+    them, because nothing tells them from what is no parameter."""
 
     module: Module
     losses: int
     parameters: tuple[str, ...]
+    kept: tuple[str, ...] = ()
 
 
 def training_graph(
@@ -128,6 +138,7 @@ class _Differentiation:
 
     def run(self, context: Context, optimizers_only: bool) -> TrainingGraph:
         parameters = self.parameters()
+        kept = self.kept(parameters)
         self.graph.nodes = []
         build = Builder(self._whole())
         build.graph = self.graph
@@ -156,7 +167,8 @@ class _Differentiation:
         self.graph.outputs = [loss.loss, self.output]
         self.graph.nodes = live_nodes(self.graph)
         infer_shapes(self.module, context)
-        return TrainingGraph(self.module, 1, tuple(name for name, value in reads.items() if value in gradients))
+        names = tuple(name for name, value in reads.items() if value in gradients)
+        return TrainingGraph(self.module, 1, names, kept)
 
     def _whole(self) -> Graph:
         """For the names that are taken."""
@@ -188,6 +200,22 @@ class _Differentiation:
             raise ConversionError(f"{self.source}: the model {what}", code=ReturnCode.NOT_SUPPORTED)
         return list(found)
 
+    def kept(self, parameters: list[Value]) -> tuple[str, ...]:
+        """Of the numbers that are computed with behind layers with weights: those that are no parameters."""
+        known = {*parameters, *self.frozen, *self.scales.statistics}
+        found = [
+            value.name
+            for node in self.forward
+            for place, value in enumerate(node.inputs)
+            if node in self.behind_weights
+            and not (isinstance(node.op, BatchNormTraining) and place in _STATISTICS)
+            and value.data is not None
+            and value.dtype is DataType.FLOAT32
+            and value.data.size > 1
+            and value not in known
+        ]
+        return tuple(dict.fromkeys(found))
+
     def _is_parameter(self, node: Node, place: int, value: Value) -> bool:
         if value.data is None or value.dtype is not DataType.FLOAT32:
             return False
@@ -201,20 +229,24 @@ class _Differentiation:
             return node in self.behind_weights
         if value in self.scales.statistics:
             return False
-        # A vector that is added to or multiplied with channels: a bias, or what is left of a normalisation.
-        channels = shape_of(node.outputs[0])[-1:]
-        is_vector = (
-            isinstance(node.op, AddFusion | BiasAdd | MulFusion) and value.shape == channels and value.data.size > 1
-        )
+        # What is added to or multiplied with channels, or heads of them: a bias, or what is left of a normalisation.
+        own = _without_ones(shape_of(value))
+        is_vector = own != () and shape_of(node.outputs[0])[-len(own) :] == own
         before = node.inputs[0].producer
-        return is_vector and before is not None and self._is_trained(before)
+        return (
+            isinstance(node.op, AddFusion | BiasAdd | MulFusion)
+            and is_vector
+            and before is not None
+            and self._comes_of_product(before, prod(own))
+        )
 
-    def _is_trained(self, node: Node) -> bool:
-        """Whether it comes out of a product, directly or by other such vectors."""
+    def _comes_of_product(self, node: Node, channels: int) -> bool:
+        """Whether it comes out of a product with so many channels, directly, in another shape, or by other such vectors."""
         if isinstance(node.op, _PRODUCTS):
-            return True
+            return shape_of(node.outputs[0])[-1] == channels
         before = node.inputs[0].producer if node.inputs else None
-        return isinstance(node.op, AddFusion | MulFusion | BiasAdd) and before is not None and self._is_trained(before)
+        is_between = isinstance(node.op, AddFusion | MulFusion | BiasAdd | Reshape)
+        return is_between and before is not None and self._comes_of_product(before, channels)
 
     def untrainable(self) -> list[Blocker]:
         """Layers whose weights would stay what they are, and are not said to be frozen."""

@@ -18,6 +18,9 @@ from mslite.converter.training.build import TrainingGraph, training_graph
 from mslite.converter.training.in_place import STATES, is_training
 from mslite.converter.training.settings import BatchNorm, TrainSettings
 
+_NAMED = 8
+"""So many names are said."""
+
 
 def fusions_to_leave_out(settings: TrainSettings | None) -> frozenset[str]:
     """What would make constants of layers that are trained."""
@@ -39,6 +42,10 @@ def trained(module: Module, settings: TrainSettings, source: str, context: Conte
         f"trains {len(training.parameters)} constants by {settings.optimizer.value}; the labels are '{labels.name}', "
         f"{labels.dtype.name.lower()} {list(labels.shape or ())}"
     )
+    if training.kept:
+        more = "" if len(training.kept) <= _NAMED else ", …"
+        names = ", ".join(f"'{name}'" for name in training.kept[:_NAMED])
+        context.note(f"constants behind trained layers stay as they are: {names}{more}")
     return training
 
 

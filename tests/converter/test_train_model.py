@@ -163,6 +163,20 @@ def test_it_learns(tmp_path: Path) -> None:
     assert np.mean(np.concatenate(found) == labels[unseen.start : unseen.start + BATCH * len(unseen)]) > 0.85
 
 
+def test_training_after_an_evaluation(tmp_path: Path) -> None:
+    """A step needs more memory than inference, with which it shares a workspace."""
+    model = tmp_path / "lenet.onnx"
+    lenet(model, 4 * BATCH)
+    trained = _built(_converted(model, TrainSettings()))
+    zeros = [np.zeros((4 * BATCH, 8, 8, 1), np.float32), np.zeros(4 * BATCH, np.int32)]
+    for _ in range(2):
+        trained.set_train_mode(False)
+        assert trained.predict(zeros)[0].shape == [4 * BATCH, 10]
+        trained.set_train_mode(True)
+        (loss,) = trained.run_step(zeros)
+        assert np.isfinite(loss.get_data_to_numpy()).all()
+
+
 def test_an_autoencoder(tmp_path: Path) -> None:
     model = tmp_path / "autoencoder.onnx"
     layers = autoencoder(model, BATCH)
@@ -515,6 +529,51 @@ def _run(
     status = main(arguments)
     out, err = capsys.readouterr()
     return status, out, err
+
+
+def test_biases_in_another_shape_and_what_stays(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A bias of heads follows a product in another shape, and one of channels begins with dimensions of 1: they learn. What could
+    be anything, as a table of positions, stays and is named."""
+    chance = np.random.default_rng(5)
+    shapes = {"weight": (4, 6), "heads": (3, 2), "square": (6, 6), "bias": (1, 1, 6), "positions": (1, 2, 6)}
+    constants = {name: chance.standard_normal(shape).astype(np.float32) for name, shape in shapes.items()}
+    sizes = {"to_heads": np.asarray([1, 2, 3, 2], np.int64), "to_rows": np.asarray([1, 2, 6], np.int64)}
+    nodes = [
+        helper.make_node("MatMul", ["x", "weight"], ["a"]),
+        helper.make_node("Reshape", ["a", "to_heads"], ["b"]),
+        helper.make_node("Add", ["b", "heads"], ["c"]),
+        helper.make_node("Reshape", ["c", "to_rows"], ["d"]),
+        helper.make_node("Tanh", ["d"], ["e"]),
+        helper.make_node("Add", ["e", "positions"], ["f"]),
+        helper.make_node("MatMul", ["f", "square"], ["g"]),
+        helper.make_node("Add", ["g", "bias"], ["y"]),
+    ]
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 2, size]) for name, size in (("x", 4), ("y", 6))]
+    initial = [numpy_helper.from_array(data, name) for name, data in (constants | sizes).items()]
+    graph = helper.make_graph(nodes, "graph", ends[:1], ends[1:], initial)
+    model = tmp_path / "model.onnx"
+    save_model(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), model)
+    status, out, _ = _run(capsys, model, section="loss=MeanSquaredError\nlearning_rate=0.1\n")
+    assert status == 0
+    assert "constants behind trained layers stay as they are: 'positions'" in out
+    trained = _built(model.with_suffix(".ms"))
+    x, wanted = (chance.standard_normal((1, 2, size)).astype(np.float32) for size in (4, 6))
+    trained.run_step([x, wanted])
+    weight, heads, square, bias, positions = (np.asarray(data, np.float64) for data in constants.values())
+    hidden = np.tanh(((x @ weight).reshape(1, 2, 3, 2) + heads).reshape(1, 2, 6))
+    dy = 2 * ((hidden + positions) @ square + bias - wanted) / wanted.size
+    dc = (dy @ square.T) * (1 - hidden**2)
+    gradients = {
+        "weight": x[0].T @ dc[0],
+        "heads": dc.sum(axis=(0, 1)).reshape(3, 2),
+        "square": (hidden + positions)[0].T @ dy[0],
+        "bias": dy.sum(axis=(0, 1)).reshape(1, 1, 6),
+    }
+    found = _weights(trained)
+    assert list(found) == ["weight", "heads", "square", "g_bias"]  # the last one is part of the product
+    for ours, (name, gradient) in zip(found.values(), gradients.items(), strict=True):
+        expected = constants[name] - 0.1 * gradient
+        np.testing.assert_allclose(ours, expected.reshape(ours.shape), rtol=1e-5, atol=1e-6)
 
 
 def test_operators_without_gradients_are_named_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
