@@ -190,3 +190,14 @@ MSLITE_SHAPE_RULE(mslite_shape_of_layer_norm_gradient) {
   for (int32_t i = 0; i < output_count; ++i) mslite_same_shape(inputs[i == 0 ? 0 : 4], outputs[i]);
   return MSLITE_OK;
 }
+
+/* x, the states and the weight: operands 0 to 3. */
+MSLITE_SHAPE_RULE(mslite_shape_of_lstm_gradient) {
+  (void)params;
+  if (input_count < 4 || output_count > 4) {
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "%d operands and %d results, not 4 of both", (int)input_count,
+                             (int)output_count);
+  }
+  for (int32_t i = 0; i < output_count; ++i) mslite_same_shape(inputs[i], outputs[i]);
+  return MSLITE_OK;
+}

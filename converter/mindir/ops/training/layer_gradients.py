@@ -129,13 +129,13 @@ class LayerNormGrad(Operator):
 
 @operator(
     167,
-    inputs="x hidden cell weight y hidden_out cell_out dy dhidden dcell intermediate",
+    inputs="x hidden cell weight y hidden_out cell_out dy dhidden dcell [intermediate]",
     outputs="dx dhidden dcell dweight",
     training=True,
     since_1_3=False,
 )
 class LSTMGrad(Operator):
-    """Gradient of LSTM."""
+    """Gradient of LSTM with flat weights (four operands). The gates are computed again: `intermediate` is not read."""
 
     bidirectional: bool = boolean(0)
     has_bias: bool = boolean(1)
