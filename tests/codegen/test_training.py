@@ -194,7 +194,7 @@ def test_refusals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "cortex-m4 is a microcontroller" in capsys.readouterr().err
     assert main([str(model), "--learningRate=0.1", *out]) == 2
     assert "give --train, too" in capsys.readouterr().err
-    for flag in ("--optimizer=Adagrad", "--learningRate=-1", "--learningRate=nan", "--batchSize=1.5", "--momentum=2"):
+    for flag in ("--optimizer=Adadelta", "--learningRate=-1", "--learningRate=nan", "--batchSize=1.5", "--momentum=2"):
         assert main([str(model), "--train", flag, *out]) == 2
         assert "INPUT ILLEGAL" in capsys.readouterr().err
     assert main([str(model), "--train", "--memory=min", *out]) == 3
