@@ -64,8 +64,8 @@ class MS_API Model {
                const std::shared_ptr<TrainCfg> &train_cfg = nullptr);
   /// Builds a model of a backbone for inference, which stays as it is and may be quantised, and a training model behind
   /// it, the head. Each output of the backbone becomes the first input of the head that has its type and shape (its
-  /// channels may be in the other place); inputs are those of the backbone, then what is left of the head's. All else is
-  /// as in a build with a TrainCfg. Errors: those of it; kLiteParamInvalid where an output fits no input;
+  /// channels may be in the other place); inputs are those of the backbone, then what is left of the head's. All else
+  /// is as in a build with a TrainCfg. Errors: those of it; kLiteParamInvalid where an output fits no input;
   /// kLiteNotSupport for models of different versions, with control flow, or with constants in files beside.
   Status BuildTransferLearning(GraphCell backbone, GraphCell head, const std::shared_ptr<Context> &context,
                                const std::shared_ptr<TrainCfg> &train_cfg = nullptr);
