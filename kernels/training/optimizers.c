@@ -10,8 +10,8 @@ enum { PART_ELEMENTS = 16384 };
 /* Before a loop over elements: no element depends on another one, wherever the outputs are. Clang warns where options
  * leave the loop as it is. */
 #ifdef __clang__
-#pragma clang diagnostic ignored "-Wpass-failed"
-#define EACH_ELEMENT _Pragma("clang loop vectorize(assume_safety)")
+#define EACH_ELEMENT \
+  _Pragma("clang diagnostic ignored \"-Wpass-failed\"") _Pragma("clang loop vectorize(assume_safety)")
 #else
 #define EACH_ELEMENT _Pragma("GCC ivdep")
 #endif
