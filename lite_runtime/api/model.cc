@@ -103,23 +103,41 @@ Status Model::Build(const std::string &model_path, ModelType model_type, const s
   return BuildFrom(impl_.get(), model_path, model_type, model_context, &decryption);
 }
 
+namespace {
+const mslite::SharedModel *LoadedModel(GraphCell *cell) {
+  return cell->GetGraph() == nullptr || *cell->GetGraph() == nullptr ? nullptr : cell->GetGraph()->data()->model.get();
+}
+
+// Builds a model that learns, behind a backbone where there is one.
+Status BuildToTrain(ModelImpl *impl, const std::shared_ptr<Context> &context, GraphCell *backbone, GraphCell *head,
+                    const TrainCfg &config) {
+  return Logged(With(impl, [&]() -> Status {
+    if (context == nullptr) return Fail(kLiteNullptr, "no context");
+    if (impl->is_built()) return Fail(kLiteModelRebuild, "the model is built already");
+    const mslite::SharedModel *model = LoadedModel(head);
+    const mslite::SharedModel *before = backbone == nullptr ? nullptr : LoadedModel(backbone);
+    if (model == nullptr || (backbone != nullptr && before == nullptr)) {
+      return Fail(kLiteNullptr, "the graph is not loaded");
+    }
+    MSLITE_TRY(mslite::CheckDevices(context.get()));
+    return impl->BuildTraining(*model, before, context, config);
+  }));
+}
+}  // namespace
+
 Status Model::Build(GraphCell graph, const std::shared_ptr<Context> &model_context,
                     const std::shared_ptr<TrainCfg> &cfg) {
-  const auto is_loaded = [&graph] { return graph.GetGraph() != nullptr && *graph.GetGraph() != nullptr; };
-  if (cfg != nullptr) {
-    return Logged(With(impl_.get(), [&]() -> Status {
-      if (model_context == nullptr) return Fail(kLiteNullptr, "no context");
-      if (impl_->is_built()) return Fail(kLiteModelRebuild, "the model is built already");
-      if (!is_loaded()) return Fail(kLiteNullptr, "the graph is not loaded");
-      MSLITE_TRY(mslite::CheckDevices(model_context.get()));
-      return impl_->BuildTraining(*graph.GetGraph()->data()->model, model_context, *cfg);
-    }));
-  }
+  if (cfg != nullptr) return BuildToTrain(impl_.get(), model_context, nullptr, &graph, *cfg);
   return BuildWith(impl_.get(), kMindIR, model_context, nullptr,
                    [&](const mslite::OpenSettings &settings, std::shared_ptr<mslite::SharedModel> *model) -> Status {
-                     if (!is_loaded()) return Fail(kLiteNullptr, "the graph is not loaded");
+                     if (LoadedModel(&graph) == nullptr) return Fail(kLiteNullptr, "the graph is not loaded");
                      return mslite::OpenModel(graph.GetGraph()->data()->model, settings, model);
                    });
+}
+
+Status Model::BuildTransferLearning(GraphCell backbone, GraphCell head, const std::shared_ptr<Context> &context,
+                                    const std::shared_ptr<TrainCfg> &train_cfg) {
+  return BuildToTrain(impl_.get(), context, &backbone, &head, train_cfg == nullptr ? TrainCfg() : *train_cfg);
 }
 
 Status Model::UpdateWeights(const std::vector<MSTensor> &new_weights) {

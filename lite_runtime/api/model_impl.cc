@@ -154,12 +154,13 @@ Status ModelImpl::Build(std::shared_ptr<mslite::SharedModel> model, const std::s
   return InputShapes(&offered_shapes_);
 }
 
-Status ModelImpl::BuildTraining(const mslite::SharedModel &model, const std::shared_ptr<Context> &context,
-                                const TrainCfg &config) {
+Status ModelImpl::BuildTraining(const mslite::SharedModel &model, const mslite::SharedModel *backbone,
+                                const std::shared_ptr<Context> &context, const TrainCfg &config) {
   const Turn turn(this);
   MSLITE_TRY(turn.status());
   mslite::TrainerSettings settings;
   settings.file = model.graph->file;
+  if (backbone != nullptr) settings.backbone = backbone->graph->file;
   settings.config = config;
   MSLITE_TRY(ReadOptions(*model.graph, context, nullptr, &settings.options));
   MSLITE_TRY(mslite::CreateTrainer(settings, &trainer_));

@@ -31,8 +31,8 @@ class ModelImpl {
   Status Build(std::shared_ptr<mslite::SharedModel> model, const std::shared_ptr<Context> &context,
                std::shared_ptr<const mslite::Delegation> delegation = nullptr);
   // Builds what trains the model, and begins with evaluation.
-  Status BuildTraining(const mslite::SharedModel &model, const std::shared_ptr<Context> &context,
-                       const TrainCfg &config);
+  Status BuildTraining(const mslite::SharedModel &model, const mslite::SharedModel *backbone,
+                       const std::shared_ptr<Context> &context, const TrainCfg &config);
   // Calls the trainer, and shows what the model runs and gives since. Errors: kLiteUninitializedObj where the model is
   // not built, kLiteNotSupport where it is not built for training; `what` is the function of the API.
   Status WithTrainer(const char *what, const std::function<Status(mslite::Trainer *)> &call);

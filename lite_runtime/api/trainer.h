@@ -14,6 +14,7 @@
 namespace mslite {
 struct TrainerSettings {
   std::shared_ptr<const Bytes> file;
+  std::shared_ptr<const Bytes> backbone;  // that comes before, and does not learn; or null
   mindspore::TrainCfg config;
   SessionOptions options;
 };

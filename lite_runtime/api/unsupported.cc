@@ -10,10 +10,6 @@ Status NotBuilt(const char *what) {
 }
 }  // namespace
 
-Status Model::BuildTransferLearning(GraphCell, GraphCell, const std::shared_ptr<Context> &,
-                                    const std::shared_ptr<TrainCfg> &) {
-  return NotBuilt("BuildTransferLearning");
-}
 Status Model::PredictWithPreprocess(const std::vector<std::vector<MSTensor>> &, std::vector<MSTensor> *,
                                     const MSKernelCallBack &, const MSKernelCallBack &) {
   return NotBuilt("PredictWithPreprocess");

@@ -74,6 +74,7 @@ class MSLITE_INTERNAL_API Session {
   const Graph &graph() const { return *model_->graph; }
   const std::shared_ptr<SharedModel> &model() const { return model_; }
   std::vector<OutputSlot> &outputs() { return outputs_; }
+  const std::vector<OutputSlot> &outputs() const { return outputs_; }
   size_t arena_bytes() const { return workspace_->memory.capacity; }
   const IsaSet &isas() const { return options_.isas; }
   // The plans of the main graph that were used last, in the order of their steps.

@@ -30,7 +30,7 @@ class Bytes {
   Bytes &operator=(const Bytes &) = delete;
 
   // A copy, aligned to 64 bytes.
-  static Status Copy(const void *data, size_t size, std::shared_ptr<const Bytes> *bytes);
+  MSLITE_INTERNAL_API static Status Copy(const void *data, size_t size, std::shared_ptr<const Bytes> *bytes);
   // What was decrypted of the file of that name: nobody else has it, and it is wiped when it goes.
   static std::shared_ptr<const Bytes> Decrypted(AlignedBuffer data, size_t size, const std::string &name);
   // Maps `path`. Errors: kLiteFileError with the path and the system's reason.

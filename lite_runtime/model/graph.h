@@ -97,7 +97,7 @@ MSLITE_INTERNAL_API std::string Describe(const Node &node);
 // Why a cropped library cannot run a model: `nodes` are lines that each begin with a line break.
 std::string CroppedText(const Graph &graph, const std::string &nodes);
 // "[1, 2, ?]".
-std::string DimsText(const int64_t *dims, size_t rank);
+MSLITE_INTERNAL_API std::string DimsText(const int64_t *dims, size_t rank);
 }  // namespace mslite
 
 #endif

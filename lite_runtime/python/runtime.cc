@@ -251,6 +251,18 @@ NB_MODULE(_runtime, module) {
       .def("placements", &PlacementsOf)
       .def("info", &ms::Model::GetModelInfo, nb::arg("key"));
   model.def(
+      "build_transfer_learning",
+      [](ms::Model &trained, const std::filesystem::path &backbone, const std::filesystem::path &head, uint32_t type,
+         const ContextSettings &settings, const ms::TrainCfg &train_cfg) {
+        nb::gil_scoped_release release;
+        ms::Graph graphs[2];
+        Check(ms::Serialization::Load(backbone.string(), static_cast<ms::ModelType>(type), &graphs[0]));
+        Check(ms::Serialization::Load(head.string(), static_cast<ms::ModelType>(type), &graphs[1]));
+        Check(trained.BuildTransferLearning(ms::GraphCell(graphs[0]), ms::GraphCell(graphs[1]), settings.Make(),
+                                            std::make_shared<ms::TrainCfg>(train_cfg)));
+      },
+      nb::arg("backbone"), nb::arg("head"), nb::arg("type"), nb::arg("settings"), nb::arg("train_cfg"));
+  model.def(
       "build_for_training",
       [](ms::Model &trained, const std::filesystem::path &path, uint32_t type, const ContextSettings &settings,
          const ms::TrainCfg &train_cfg, const std::filesystem::path &config_path, const Config &config,

@@ -10,6 +10,7 @@
 #include "plan/rewrite/rewrite.h"
 #include "training/constants.h"
 #include "training/export.h"
+#include "training/transfer.h"
 
 namespace mslite {
 namespace {
@@ -35,11 +36,16 @@ std::set<int32_t> UsedTensors(const Graph &graph) {
 }  // namespace
 
 TrainerImpl::TrainerImpl(const TrainerSettings &settings)
-    : file_(settings.file), config_(settings.config), loss_names_(config_.GetLossName()), options_(settings.options) {
+    : file_(settings.file),
+      evaluates_in_half_(settings.options.half),
+      config_(settings.config),
+      loss_names_(config_.GetLossName()),
+      options_(settings.options) {
   if (loss_names_.empty()) loss_names_ = DefaultLossNames();
   options_.inter_op = 1;  // updates in place rely on the order of the nodes
   if (options_.workspace == nullptr) options_.workspace = std::make_shared<Workspace>();
   options_.variables = std::make_shared<VariableStore>();
+  options_.half = false;  // small gradients would be lost
 }
 
 Status TrainerImpl::Create(const TrainerSettings &settings, std::unique_ptr<Trainer> *trainer) {
@@ -48,6 +54,7 @@ Status TrainerImpl::Create(const TrainerSettings &settings, std::unique_ptr<Trai
                 "TrainCfg::optimization_level_: training in mixed precision is not supported yet; kO0 is");
   }
   std::unique_ptr<TrainerImpl> made(new TrainerImpl(settings));
+  if (settings.backbone != nullptr) MSLITE_TRY(JoinModels(settings.backbone, settings.file, &made->file_));
   MSLITE_TRY(made->MakeStep());
   MSLITE_TRY(made->MakeEvaluation());
   *trainer = std::move(made);
@@ -119,6 +126,7 @@ Status TrainerImpl::MakeEvaluation() {
   MSLITE_TRY(SetNewWeights(weights, graph.get()));
   SessionOptions options = options_;
   options.variables = nullptr;
+  options.half = evaluates_in_half_;
   std::shared_ptr<Session> made;
   MSLITE_TRY(MakeSession(graph, options, &made));
   if (!shapes_.empty()) MSLITE_TRY(made->Resize(shapes_));
@@ -162,7 +170,7 @@ Status TrainerImpl::Resize(const std::vector<TensorShape> &inputs) {
 
 const TensorShape &TrainerImpl::GradientShape(size_t index) const {
   const Session &session = accumulates() && accumulation_ != nullptr ? *accumulation_ : *step_;
-  return const_cast<Session &>(session).outputs()[loss_count_ + index].shape;
+  return session.outputs()[loss_count_ + index].shape;
 }
 
 void TrainerImpl::ClearSums() {

@@ -56,6 +56,7 @@ class TrainerImpl : public Trainer {
   const TensorShape &GradientShape(size_t index) const;
 
   std::shared_ptr<const Bytes> file_;
+  bool evaluates_in_half_;
   mindspore::TrainCfg config_;
   std::vector<std::string> loss_names_;
   SessionOptions options_;

@@ -96,7 +96,7 @@ def interrupt(process: subprocess.Popen[bytes], program: str) -> None:
 
 
 def test_every_program_is_covered() -> None:
-    assert set(scripts()) == {*PACKAGES, "benchmark"}
+    assert set(scripts()) == {*PACKAGES, "benchmark", "benchmark_train"}
 
 
 def test_the_entry_loads_nothing_slow() -> None:

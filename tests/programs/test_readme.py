@@ -40,9 +40,10 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     scripts.mkdir(parents=True)
     (scripts / "activate").write_text(f'PATH="{scripts}:$PATH"\n')
     (scripts / "python").write_text(f'#!/bin/sh\nPYTHONPATH="{BUILD / "python"}" exec "{sys.executable}" "$@"\n')
-    (scripts / "benchmark").symlink_to(BUILD / "benchmark" / "benchmark")
     for name, function in programs().items():
-        if name != "benchmark":
+        if name.startswith("benchmark"):
+            (scripts / name).symlink_to(BUILD / "benchmark" / name)
+        else:
             call = f"import sys; from mslite.programs import {function}; sys.exit({function}())"
             (scripts / name).write_text(f'#!/bin/sh\nexec "{scripts / "python"}" -c "{call}" "$@"\n')
     for script in scripts.iterdir():

@@ -58,6 +58,44 @@ std::string TrainingModel() {
   return m.Finish({x, labels}, {loss});
 }
 
+// features = relu(x * w), under the names that the head has, too.
+std::string Backbone(const std::vector<int32_t> &shape, float w, const std::string &version = "MindSpore Lite 2.7.0") {
+  ModelBuilder m;
+  auto &b = m.builder;
+  const uint32_t x = m.Value("x", shape);
+  const uint32_t weight = m.Floats("w", {1}, {w});
+  const uint32_t product = m.Value("logits", shape);
+  const uint32_t features = m.Value("features", shape);
+  m.Node("net/MatMul", schema::CreateMulFusion(b), {x, weight}, {product});
+  m.Node("relu", schema::CreateActivation(b, schema::ActivationType_RELU), {product}, {features});
+  m.Graph({x}, {features}, {0, 1});
+  return m.Finish({x}, {features}, version);
+}
+
+// A head of images with their channels first: the mean of their difference to `target`, whose gradient is not asked
+// for.
+std::string HeadOfImages() {
+  ModelBuilder m;
+  auto &b = m.builder;
+  const uint32_t x = m.Value("image", {1, 4, 2, 3});
+  const uint32_t offset = m.Floats("offset", {1, 4, 1, 1}, {0, 0, 0, 0});
+  const uint32_t rate = m.Floats("learning_rate", {}, {1.0f});
+  const uint32_t stat = m.Floats("stat", {1, 4, 1, 1}, {0, 0, 0, 0});
+  const uint32_t momentum = m.Floats("momentum", {}, {0.0f});
+  const uint32_t axes = m.Constant<int32_t>("axes", {2}, {2, 3}, mslite::test::kInt);
+  const uint32_t all = m.Constant<int32_t>("all", {4}, {0, 1, 2, 3}, mslite::test::kInt);
+  const uint32_t sum = m.Value("sum", {1, 4, 2, 3});
+  const uint32_t loss = m.Value("loss", {1});
+  const uint32_t gradient = m.Value("gradient", {1, 4, 1, 1});
+  const uint32_t updated = m.Value("updated", {1, 4, 1, 1});
+  m.Node("net/Add", schema::CreateAddFusion(b), {x, offset}, {sum});
+  m.Node("net/_loss_fn/Mean", schema::CreateReduceFusion(b, false, schema::ReduceMode_ReduceMean), {sum, all}, {loss});
+  m.Node("Gradients/Sum", schema::CreateReduceFusion(b, true, schema::ReduceMode_ReduceSum), {sum, axes}, {gradient});
+  m.Node("optimizer", schema::CreateApplyMomentum(b), {offset, stat, rate, gradient, momentum}, {updated});
+  m.Graph({x}, {loss}, {0, 1, 2, 3});
+  return m.Finish({x}, {loss});
+}
+
 std::shared_ptr<Context> OnTheCpu() {
   auto context = std::make_shared<Context>();
   context->MutableDeviceInfo().push_back(std::make_shared<CPUDeviceInfo>());
@@ -235,6 +273,58 @@ TEST(Datasets, Shuffle) {
   std::sort(sorted.begin(), sorted.end());
   EXPECT_EQ(sorted, in_order);
   EXPECT_NE(Rows()->Shuffle(2)->Order(0), first);
+}
+
+Status BuildBehind(const std::string &backbone, const std::string &head, Model *model) {
+  Graph first;
+  Graph second;
+  EXPECT_EQ(Serialization::Load(backbone.data(), backbone.size(), kMindIR, &first), kSuccess);
+  EXPECT_EQ(Serialization::Load(head.data(), head.size(), kMindIR, &second), kSuccess);
+  return model->BuildTransferLearning(GraphCell(first), GraphCell(second), OnTheCpu());
+}
+
+TEST(TransferLearning, TrainsTheHead) {
+  Model model;
+  ASSERT_EQ(BuildBehind(Backbone({kBatch, kFeatures}, 2.0f), TrainingModel(), &model), kSuccess);
+  ASSERT_EQ(model.GetInputs().size(), 2u);
+  EXPECT_EQ(model.GetInputs()[0].Name(), "backbone/x");
+  EXPECT_EQ(model.GetInputs()[1].Name(), "labels");
+  ASSERT_EQ(model.GetTrainableParams().size(), 1u);
+  EXPECT_EQ(model.GetTrainableParams()[0].Name(), "w");
+  AccuracyMetrics accuracy;
+  ASSERT_EQ(model.InitMetrics({&accuracy}), kSuccess);
+  ASSERT_EQ(model.Train(20, Rows(), {}), kSuccess);
+  ASSERT_EQ(model.Evaluate(Rows(), {}), kSuccess);
+  EXPECT_EQ(accuracy.Eval(), 1.0f);
+  Buffer whole;
+  ASSERT_EQ(Serialization::ExportModel(model, kMindIR, &whole), kSuccess);
+  Model inference;
+  ASSERT_EQ(inference.Build(whole.Data(), whole.DataSize(), kMindIR, OnTheCpu()), kSuccess);
+  ASSERT_EQ(inference.GetInputs().size(), 1u);
+  EXPECT_EQ(inference.GetInputs()[0].Name(), "backbone/x");
+}
+
+TEST(TransferLearning, TurnsImages) {
+  Model model;
+  ASSERT_EQ(BuildBehind(Backbone({1, 2, 3, 4}, -2.0f), HeadOfImages(), &model), kSuccess);
+  ASSERT_EQ(model.SetTrainMode(true), kSuccess);
+  auto *x = static_cast<float *>(model.GetInputs()[0].MutableData());
+  for (int i = 0; i < 24; ++i) x[i] = i % 4 == 2 ? -0.5f : 0.0f;  // channel 2 of each pixel, which becomes 1
+  ASSERT_EQ(model.RunStep(), kSuccess);
+  EXPECT_EQ(*static_cast<const float *>(model.GetOutputs()[0].Data().get()), 0.25f);
+  const auto *offset = static_cast<const float *>(model.GetTrainableParams()[0].Data().get());
+  EXPECT_EQ(std::vector<float>(offset, offset + 4), (std::vector<float>{0, 0, -6, 0}));
+}
+
+TEST(TransferLearning, RefusesWhatDoesNotFit) {
+  Model model;
+  EXPECT_EQ(BuildBehind(Backbone({kBatch, kFeatures + 1}, 1.0f), TrainingModel(), &model), kLiteParamInvalid);
+  EXPECT_EQ(BuildBehind(Backbone({kBatch, kFeatures}, 1.0f, "MindSpore Lite 1.2.0"), TrainingModel(), &model),
+            kLiteNotSupport);
+  EXPECT_EQ(BuildBehind(TrainingModel(), TrainingModel(), &model), kLiteNotSupport);
+  EXPECT_EQ(BuildBehind(Backbone({kBatch, kFeatures}, 1.0f), Backbone({kBatch, kFeatures}, 1.0f), &model),
+            kLiteGraphFileError);
+  EXPECT_EQ(model.BuildTransferLearning(GraphCell(), GraphCell(), OnTheCpu()), kLiteNullptr);
 }
 
 TEST_F(Training, SchedulesOfTheRate) {

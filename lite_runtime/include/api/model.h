@@ -62,7 +62,11 @@ class MS_API Model {
   /// run.
   Status Build(GraphCell graph, const std::shared_ptr<Context> &model_context = nullptr,
                const std::shared_ptr<TrainCfg> &train_cfg = nullptr);
-  /// kLiteNotSupport.
+  /// Builds a model of a backbone for inference, which stays as it is and may be quantised, and a training model behind
+  /// it, the head. Each output of the backbone becomes the first input of the head that has its type and shape (behind
+  /// an NHWC output also an NCHW one); inputs are those of the backbone, then what is left of the head's. All else is
+  /// as in a build with a TrainCfg. Errors: those of it; kLiteParamInvalid where an output fits no input;
+  /// kLiteNotSupport for models of different versions, with control flow, or with constants in files beside.
   Status BuildTransferLearning(GraphCell backbone, GraphCell head, const std::shared_ptr<Context> &context,
                                const std::shared_ptr<TrainCfg> &train_cfg = nullptr);
 

@@ -90,6 +90,33 @@ class Model(Trainable):
         self._workers.run(build)
         self._path = path
 
+    def build_transfer_learning(
+        self,
+        backbone: Path,
+        head: Path,
+        model_type: ModelType,
+        context: Context | None = None,
+        train_cfg: TrainCfg | None = None,
+    ) -> None:
+        """Builds a training model, `head`, behind a model for inference that does not learn and may be quantised.
+
+        Each output of the backbone becomes the first input of the head that has its type and shape (behind an NHWC output
+        also an NCHW one); inputs are those of the backbone, then what is left of the head's. All else is as in a build with
+        a `train_cfg`. Beyond MindSpore Lite's Python API.
+
+        Raises TypeError for wrong arguments, RuntimeError for models that cannot be built, or do not go together."""
+        if not isinstance(model_type, ModelType):
+            raise TypeError(f"model_type must be a ModelType, not {type(model_type).__name__}")
+        paths, settings = (model_file(backbone), model_file(head)), native_settings(context)
+        training = native_train_cfg(TrainCfg() if train_cfg is None else train_cfg)
+
+        def build(model: _runtime.Model) -> None:
+            model.build_transfer_learning(*paths, model_type.value, settings, training)
+            self._describe(model)
+
+        self._workers.run(build)
+        self._path = paths[1]
+
     def resize(self, inputs: Sequence[Tensor], dims: Sequence[Sequence[int]]) -> None:
         """Plans for new input shapes. `inputs` are tensors of `get_inputs`, all or some, found by their names; they get
         the new shapes, and lose contents of another shape. Outputs of earlier runs stay as they are.
