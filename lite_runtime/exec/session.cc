@@ -228,11 +228,14 @@ std::vector<const Plan *> Session::LatestPlans() const {
 }
 
 Status Session::Reserve(uint64_t bytes, const char *what, GrowingBuffer *buffer, uint8_t **memory) const {
-  const size_t before = buffer->capacity;
-  const bool fits = bytes <= std::max(before, buffer->lent_size) ||
+  // The arena may have grown in another session since this one counted it.
+  const bool is_arena = buffer == &workspace_->memory;
+  const size_t before = is_arena ? reserved_arena_ : buffer->capacity;
+  const bool fits = bytes <= std::max(buffer->capacity, buffer->lent_size) ||
                     bytes <= most_bytes_ - std::min(most_bytes_, reserved_bytes_ - before);
   *memory = fits ? buffer->Reserve(bytes) : nullptr;
   reserved_bytes_ = reserved_bytes_ - before + buffer->capacity;
+  if (is_arena) reserved_arena_ = buffer->capacity;
   if (*memory != nullptr) return mindspore::kSuccess;
   return Fail(mindspore::kLiteMemoryFailed, Format("file '%.300s': no memory for %" PRIu64 " bytes of %s",
                                                    graph().file->name().c_str(), bytes, what));
