@@ -1,4 +1,4 @@
-"""A device: trains the weights that it is sent with the images that it has, and sends the weights back."""
+"""A client: trains the weights that it is sent with the images that it has, and sends the weights back."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ from flwr.app import Array, ArrayRecord, Context, Message, MetricRecord, RecordD
 from flwr.clientapp import ClientApp
 from flwr.clientapp.mod import fixedclipping_mod
 from flwr.clientapp.typing import ClientAppCallable
-from learner import Learner, share_of
-
-
-def clip_update(message: Message, context: Context, train: ClientAppCallable) -> Message:
-    """With differential privacy the change of the weights is scaled to the norm that the server asks for."""
-    private = float(context.run_config["noise-multiplier"]) > 0
-    return fixedclipping_mod(message, context, train) if private else train(message, context)
-
+from learner import Learner, read_data
 
 app = ClientApp()
 
 
+def clip_update(message: Message, context: Context, train: ClientAppCallable) -> Message:
+    """With differential privacy, the change of the weights is scaled down to the norm that the server asks for."""
+    is_private = float(context.run_config["noise-multiplier"]) > 0
+    return fixedclipping_mod(message, context, train) if is_private else train(message, context)
+
+
 @app.train(mods=[clip_update])
 def train(message: Message, context: Context) -> Message:
-    client = int(context.node_config["partition-id"])
-    images, labels = share_of(client, int(context.run_config["clients"]))
-    learner = Learner(str(context.run_config["model-file"]))
-    arrays = message.content["arrays"]
-    learner.weights = {name: array.numpy() for name, array in arrays.items()}
+    device = context.node_config
+    images, labels = read_data(str(device["data-file"]))
+    learner = Learner(str(device["model-file"]))
+    received = message.content["arrays"]
+    learner.weights = {name: array.numpy() for name, array in received.items()}
     loss = learner.train(images, labels, int(context.run_config["epochs"]))
-    weights = ArrayRecord({name: Array(learner.weights[name]) for name in arrays})
-    metrics = MetricRecord({"client": client, "loss": loss, "num-examples": len(images)})
-    return Message(RecordDict({"arrays": weights, "metrics": metrics}), reply_to=message)
+    weights = learner.weights
+    arrays = ArrayRecord({name: Array(weights[name]) for name in received})
+    metrics = MetricRecord({"client": device["client"], "loss": loss, "num-examples": len(images)})
+    return Message(RecordDict({"arrays": arrays, "metrics": metrics}), reply_to=message)

@@ -18,14 +18,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.error import URLError
 from urllib.request import urlopen
 
+import numpy as np
 from picture import picture
+from sklearn.datasets import load_digits
+from sklearn.model_selection import train_test_split
 
 HERE = Path(__file__).resolve().parent
 CLIENTS = 3
@@ -39,8 +42,13 @@ def free_ports(count: int) -> list[int]:
         return [listener.getsockname()[1] for listener in listeners]
 
 
+def toml(values: Mapping[str, str | int | float], separator: str) -> str:
+    """Strings and numbers of JSON are ones of TOML."""
+    return separator.join(f"{key}={json.dumps(value)}" for key, value in values.items())
+
+
 @contextmanager
-def running(command: list[str], log: Path, environment: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+def running(command: Sequence[str | Path], log: Path, environment: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
     """A process that ends with the block, and its children with it: they are of one process group."""
     with log.open("wb") as output:
         process = subprocess.Popen(
@@ -50,14 +58,10 @@ def running(command: list[str], log: Path, environment: dict[str, str]) -> Itera
         yield process
     finally:
         process.terminate()
-        try:
+        with suppress(subprocess.TimeoutExpired):
             process.wait(10)
-        except subprocess.TimeoutExpired:
-            pass
-        try:
+        with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
         process.wait()
 
 
@@ -72,11 +76,24 @@ def wait_for(server: subprocess.Popen[bytes], port: int) -> None:
     raise RuntimeError(f"Flower's SuperLink did not start within {PATIENCE} seconds")
 
 
+def write_data(folder: Path) -> None:
+    """scikit-learn's digits: a file for each client, and a test set of all digits that no client trains with."""
+    images, labels = load_digits(return_X_y=True)
+    images, test_images, labels, test_labels = train_test_split(
+        (images.reshape(-1, 8, 8, 1) / 16).astype(np.float32), labels.astype(np.int32),
+        train_size=1440, test_size=352, random_state=0, stratify=labels,
+    )  # fmt: skip
+    np.savez(folder / "test.npz", images=test_images, labels=test_labels)
+    # Sorted by label before they are shared out. Shares are of one size, as differential privacy wants them.
+    for client, chosen in enumerate(np.split(np.argsort(labels, kind="stable"), CLIENTS)):
+        np.savez(folder / f"client{client}.npz", images=images[chosen], labels=labels[chosen])
+
+
 class Federation:
     """A server and its clients, while the block lasts."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, model: Path, folder: Path) -> None:
+        self._model, self._folder = model, folder
         self._programs = Path(sys.executable).parent
         self._environment = {
             **os.environ,
@@ -85,62 +102,71 @@ class Federation:
             "FLWR_TELEMETRY_ENABLED": "0",
             "FLWR_DISABLE_UPDATE_CHECK": "1",
         }
-        self._all = ExitStack()
+        self._started = ExitStack()
 
     def __enter__(self) -> Federation:
         server_port, *client_ports = free_ports(1 + CLIENTS)
+        write_data(self._folder)
         (self._folder / "config.toml").write_text(
-            f'[superlink]\ndefault = "loopback"\n\n[superlink.loopback]\naddress = "127.0.0.1:{server_port}"\ninsecure = true\n'
+            f'[superlink.loopback]\naddress = "127.0.0.1:{server_port}"\ninsecure = true\n'
         )
-        with ExitStack() as started:
-            server = started.enter_context(
-                self._start("superlink", "--disable-runtime-dependency-installation", f"--port={server_port}")
-            )
+        with self._started:
+            server = self._start("superlink", server_port, "--disable-runtime-dependency-installation")
             wait_for(server, server_port)
             for client, port in enumerate(client_ports):
-                started.enter_context(
-                    self._start(
-                        "supernode", f"--superlink=127.0.0.1:{server_port}", f"--port={port}",
-                        f"--node-config=partition-id={client}", name=f"client{client}",
-                    )
-                )  # fmt: skip
-            self._all = started.pop_all()
+                device = {
+                    "client": client, "data-file": str(self._folder / f"client{client}.npz"), "model-file": str(self._model)
+                }  # fmt: skip
+                self._start(
+                    "supernode", port, f"--superlink=127.0.0.1:{server_port}", f"--node-config={toml(device, ' ')}"
+                )
+            self._started = self._started.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._all.close()
+        self._started.close()
 
-    def train(self, model: Path, rounds: int, epochs: int, noise: float, clipping: float, exported: Path) -> dict[str, Any]:
+    def train(self, rounds: int, epochs: int, noise: float, clipping: float, exported: Path) -> dict[str, Any]:
         """What `server_app.py` reports. Raises RuntimeError with the log when it reports nothing."""
         report = self._folder / "report.json"
         report.unlink(missing_ok=True)
         config = {
-            "model-file": str(model), "report-file": str(report), "exported-file": str(exported),
-            "clients": CLIENTS, "rounds": rounds, "epochs": epochs,
-            "noise-multiplier": float(noise), "clipping-norm": float(clipping),
+            "model-file": str(self._model), "test-file": str(self._folder / "test.npz"), "report-file": str(report),
+            "exported-file": str(exported), "clients": CLIENTS, "rounds": rounds, "epochs": epochs,
+            "noise-multiplier": noise, "clipping-norm": clipping,
         }  # fmt: skip
-        (self._folder / "run.toml").write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in config.items()))
-        run = subprocess.run(
-            [self._programs / "flwr", "run", HERE, "loopback", "--stream", f"--run-config={self._folder / 'run.toml'}"],
-            env=self._environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
-        )  # fmt: skip
+        (self._folder / "run.toml").write_text(toml(config, "\n"))
+        command = [
+            self._programs / "flwr",
+            "run",
+            HERE,
+            "loopback",
+            "--stream",
+            f"--run-config={self._folder / 'run.toml'}",
+        ]
+        log = self._folder / "run.log"
+        with running(command, log, self._environment) as run, suppress(subprocess.TimeoutExpired):
+            run.wait(PATIENCE * (1 + rounds))
         if not report.is_file():
-            raise RuntimeError(f"the training did not finish:\n{run.stdout}")
+            logs = "".join(f"\n{file.name}:\n{file.read_text()[-4000:]}" for file in sorted(self._folder.glob("*.log")))
+            raise RuntimeError(f"the training did not end within {PATIENCE * (1 + rounds)} seconds, or failed:{logs}")
         found: dict[str, Any] = json.loads(report.read_text())
         return found
 
-    def _start(self, program: str, *flags: str, name: str = "") -> AbstractContextManager[subprocess.Popen[bytes]]:
-        command = [str(self._programs / f"flower-{program}"), "--insecure", "--host=127.0.0.1", *flags]
-        return running(command, self._folder / f"{name or program}.log", self._environment)
+    def _start(self, program: str, port: int, *flags: str) -> subprocess.Popen[bytes]:
+        command = [self._programs / f"flower-{program}", "--insecure", "--host=127.0.0.1", f"--port={port}", *flags]
+        return self._started.enter_context(running(command, self._folder / f"{program}{port}.log", self._environment))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Federated learning of a training .ms model with Flower.")
     parser.add_argument("model", type=Path, metavar="FILE.ms", help="from converter_lite --trainModel=true")
-    parser.add_argument("--rounds", type=int, default=10)
-    parser.add_argument("--epochs", type=int, default=1, help="of each client in each round")
-    parser.add_argument("--clipping-norm", type=float, default=1.0, help="longest change of the weights by a client")
-    parser.add_argument("--noise-multiplier", type=float, default=0.1, help="deviation of the noise on the sum, in clipping norms")
+    parser.add_argument("--rounds", type=int, default=8)
+    parser.add_argument("--epochs", type=int, default=2, help="of each client in each round")
+    parser.add_argument("--clipping-norm", type=float, default=2.0, help="longest change of the weights by a client")
+    parser.add_argument(
+        "--noise-multiplier", type=float, default=0.1, help="deviation of the noise on the sum, in clipping norms"
+    )
     parser.add_argument("--out", type=Path, default=Path("federated"), help="folder for accuracy.svg and the models")
     asked = parser.parse_args()
     if not asked.model.is_file():
@@ -149,25 +175,30 @@ def main() -> None:
         parser.error("rounds, epochs, clipping norm and noise multiplier must be positive")
     out = asked.out.resolve()
     out.mkdir(parents=True, exist_ok=True)
-    plain, private = "averaged", "averaged with differential privacy"
-    curves: dict[str, list[float]] = {}
-    with tempfile.TemporaryDirectory() as folder, Federation(Path(folder)) as federation:
-        for name, file, noise in ((plain, "averaged.ms", 0.0), (private, "private.ms", asked.noise_multiplier)):
-            found = federation.train(
-                asked.model.resolve(), asked.rounds, asked.epochs, noise, asked.clipping_norm, out / file
-            )
-            curves[name] = found["accuracy"]
-            for number, (accuracy, clients) in enumerate(zip(curves[name], [[], *found["clients"]], strict=True)):
-                print(f"{name}, round {number}: accuracy {accuracy:.1%}, trained by {clients}", flush=True)
-    settings = f"clipped at {asked.clipping_norm:g}, noise {asked.noise_multiplier:g}: epsilon {found['epsilon']:.3g} at delta {found['delta']:g}"
-    print(f"differential privacy: {settings}")
-    drawing = picture(
-        f"{CLIENTS} clients, each with digits that no other has: accuracy on all digits",
-        f"{asked.epochs} epoch(s) a round; updates {settings}",
-        curves,
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))  # so that the processes are ended, too
+    reports: dict[str, dict[str, Any]] = {}
+    with tempfile.TemporaryDirectory() as folder, Federation(asked.model.resolve(), Path(folder)) as federation:
+        for name, noise in (("averaged", 0.0), ("private", asked.noise_multiplier)):
+            report = federation.train(asked.rounds, asked.epochs, noise, asked.clipping_norm, out / f"{name}.ms")
+            for number, (accuracy, clients) in enumerate(
+                zip(report["accuracy"], [[], *report["clients"]], strict=True)
+            ):
+                print(f"{name}: round {number}: accuracy {accuracy:.1%}, trained by clients {clients}", flush=True)
+            reports[name] = report
+    settings = (
+        f"updates clipped at {asked.clipping_norm:g}, noise {asked.noise_multiplier:g}: "
+        f"epsilon {report['epsilon']:.3g} at delta {report['delta']:g}"
     )
-    (out / "accuracy.svg").write_text(drawing)
-    print(f"wrote {out / 'accuracy.svg'}, averaged.ms and private.ms")
+    print(f"private: {settings}")
+    (out / "report.json").write_text(json.dumps(reports))
+    (out / "accuracy.svg").write_text(
+        picture(
+            f"{CLIENTS} clients, each with digits that no other has: accuracy on all digits",
+            f"epochs in a round: {asked.epochs}; private: {settings}",
+            {name: report["accuracy"] for name, report in reports.items()},
+        )
+    )
+    print(f"wrote accuracy.svg, report.json, averaged.ms and private.ms to {out}")
 
 
 if __name__ == "__main__":

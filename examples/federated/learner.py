@@ -1,4 +1,4 @@
-"""What a device has: the model that learns, and its share of the digits."""
+"""A model that learns, as mslite has it, with its weights as NumPy arrays."""
 
 from __future__ import annotations
 
@@ -7,40 +7,20 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.datasets import load_digits
-from sklearn.model_selection import train_test_split
 
 import mslite
 
 Array = npt.NDArray[Any]
 
-FOR_TRAINING, FOR_TEST = 1440, 352
-"""Images; multiples of the batch."""
 
-
-def _split() -> tuple[Array, Array, Array, Array]:
-    images, labels = load_digits(return_X_y=True)
-    return train_test_split(
-        (images.reshape(-1, 8, 8, 1) / 16).astype(np.float32), labels.astype(np.int32),
-        train_size=FOR_TRAINING, test_size=FOR_TEST, random_state=0, stratify=labels,
-    )  # fmt: skip
-
-
-def share_of(client: int, clients: int) -> tuple[Array, Array]:
-    """The images and labels of one client. Sorted by label before they are shared out: each has digits that no other has."""
-    images, _, labels, _ = _split()
-    chosen = np.array_split(np.argsort(labels, kind="stable"), clients)[client]
-    return images[chosen], labels[chosen]
-
-
-def test_set() -> tuple[Array, Array]:
-    """Images of all digits, which no client trains with."""
-    _, images, _, labels = _split()
-    return images, labels
+def read_data(file: str | Path) -> tuple[Array, Array]:
+    """Images and labels."""
+    with np.load(file) as data:
+        return data["images"], data["labels"]
 
 
 class Learner:
-    """A training `.ms` model with one input of images and one of labels."""
+    """A training `.ms` model of images and one label for each. What does not fill a batch is left out."""
 
     def __init__(self, model_file: str | Path) -> None:
         self._model = mslite.Model()
@@ -69,15 +49,15 @@ class Learner:
         return float(np.mean(losses))
 
     def accuracy(self, images: Array, labels: Array) -> float:
-        """The share of the images whose digit is found."""
+        """The share of the images whose label has the highest score."""
         self._model.set_train_mode(False)
-        right = 0
+        right = []
         for rows in self._batches(np.arange(len(images))):
             (scores,) = self._model.predict([images[rows], labels[rows]])
-            right += int((scores.get_data_to_numpy().argmax(axis=1) == labels[rows]).sum())
-        return right / len(images)
+            right.append(scores.get_data_to_numpy().argmax(axis=1) == labels[rows])
+        return float(np.mean(right))
 
-    def export(self, file: str) -> None:
+    def export(self, file: str | Path) -> None:
         """Writes the `.ms` file for inference."""
         self._model.export_model(file)
 

@@ -19,8 +19,8 @@ def picture(title: str, below: str, curves: Mapping[str, Sequence[float]]) -> st
         return round(BOTTOM - (BOTTOM - TOP) * accuracy, 1)
 
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="720" height="430" viewBox="0 0 720 430" '
-        f'font-family="sans-serif" font-size="12" fill="#222">',
+        '<svg xmlns="http://www.w3.org/2000/svg" width="720" height="430" viewBox="0 0 720 430" '
+        'font-family="sans-serif" font-size="12" fill="#222">',
         '<rect width="100%" height="100%" fill="#fff"/>',
         f'<text x="16" y="24" font-size="15" font-weight="bold">{title}</text>',
         f'<text x="16" y="43" fill="#666">{below}</text>',
@@ -40,7 +40,10 @@ def picture(title: str, below: str, curves: Mapping[str, Sequence[float]]) -> st
         points = " ".join(f"{x(number)},{y(value)}" for number, value in enumerate(values))
         parts += [
             f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2.5"/>',
-            *(f'<circle cx="{x(number)}" cy="{y(value)}" r="3.5" fill="{colour}"/>' for number, value in enumerate(values)),
+            *(
+                f'<circle cx="{x(number)}" cy="{y(value)}" r="3.5" fill="{colour}"/>'
+                for number, value in enumerate(values)
+            ),
             f'<circle cx="22" cy="{62 + 18 * row}" r="5" fill="{colour}"/>',
             f'<text x="33" y="{66 + 18 * row}">{name}: {values[-1]:.1%} after round {rounds}</text>',
         ]

@@ -9,7 +9,7 @@ import numpy as np
 from flwr.app import Array, ArrayRecord, Context, MetricRecord, RecordDict
 from flwr.serverapp import Grid, NeighboringRelation, PrivacyConfig, RdpAccountant, SamplingMethod, ServerApp
 from flwr.serverapp.strategy import DifferentialPrivacyClientSideFixedClipping, FedAvg
-from learner import Learner, test_set
+from learner import Learner, read_data
 
 DELTA = 1e-5
 app = ServerApp()
@@ -36,7 +36,8 @@ def who_trained(replies: list[RecordDict], _: str) -> MetricRecord:
 def main(grid: Grid, context: Context) -> None:
     config = context.run_config
     clients = int(config["clients"])
-    learner, (images, labels) = Learner(str(config["model-file"])), test_set()
+    learner = Learner(str(config["model-file"]))
+    images, labels = read_data(str(config["test-file"]))
 
     def evaluate(_: int, arrays: ArrayRecord) -> MetricRecord:
         learner.weights = {name: array.numpy() for name, array in arrays.items()}
@@ -56,7 +57,9 @@ def main(grid: Grid, context: Context) -> None:
     result = strategy.start(grid, initial_weights(learner), int(config["rounds"]), evaluate_fn=evaluate)
     trained = {number: list(metrics["client"]) for number, metrics in result.train_metrics_clientapp.items()}
     if any(trained.get(number) != list(range(clients)) for number in range(1, int(config["rounds"]) + 1)):
-        raise RuntimeError(f"not every client trained in every round, but (round: clients) {trained}; their logs say why")
+        raise RuntimeError(
+            f"not every client trained in every round, but (round: clients) {trained}; their logs say why"
+        )
     learner.weights = {name: array.numpy() for name, array in result.arrays.items()}
     learner.export(str(config["exported-file"]))
     report = {
