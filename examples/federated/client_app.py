@@ -24,8 +24,8 @@ def train(message: Message, context: Context) -> Message:
     learner = Learner(str(device["model-file"]))
     received = message.content["arrays"]
     learner.weights = {name: array.numpy() for name, array in received.items()}
-    loss = learner.train(images, labels, int(context.run_config["epochs"]))
+    learner.train(images, labels, int(context.run_config["epochs"]))
     weights = learner.weights
     arrays = ArrayRecord({name: Array(weights[name]) for name in received})
-    metrics = MetricRecord({"client": device["client"], "loss": loss, "num-examples": len(images)})
+    metrics = MetricRecord({"client": device["client"], "num-examples": len(images)})
     return Message(RecordDict({"arrays": arrays, "metrics": metrics}), reply_to=message)

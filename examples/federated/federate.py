@@ -33,7 +33,7 @@ from sklearn.model_selection import train_test_split
 HERE = Path(__file__).resolve().parent
 CLIENTS = 3
 PATIENCE = 60
-"""Seconds for the server to start."""
+"""Seconds for the server to start, and for each round; many times what they take."""
 
 
 def free_ports(count: int) -> list[int]:
@@ -136,26 +136,26 @@ class Federation:
             "noise-multiplier": noise, "clipping-norm": clipping,
         }  # fmt: skip
         (self._folder / "run.toml").write_text(toml(config, "\n"))
-        command = [
-            self._programs / "flwr",
-            "run",
-            HERE,
-            "loopback",
-            "--stream",
-            f"--run-config={self._folder / 'run.toml'}",
-        ]
-        log = self._folder / "run.log"
-        with running(command, log, self._environment) as run, suppress(subprocess.TimeoutExpired):
-            run.wait(PATIENCE * (1 + rounds))
+        flags = ["--stream", f"--run-config={self._folder / 'run.toml'}"]  # which ends when the training does
+        command = [self._programs / "flwr", "run", HERE, "loopback", *flags]
+        seconds = PATIENCE * (1 + rounds)
+        with running(command, self._folder / "run.log", self._environment) as run, suppress(subprocess.TimeoutExpired):
+            run.wait(seconds)
         if not report.is_file():
             logs = "".join(f"\n{file.name}:\n{file.read_text()[-4000:]}" for file in sorted(self._folder.glob("*.log")))
-            raise RuntimeError(f"the training did not end within {PATIENCE * (1 + rounds)} seconds, or failed:{logs}")
+            what = f"did not end within {seconds} seconds" if run.returncode < 0 else "failed"
+            raise RuntimeError(f"the training {what}; the logs:{logs}")
         found: dict[str, Any] = json.loads(report.read_text())
         return found
 
     def _start(self, program: str, port: int, *flags: str) -> subprocess.Popen[bytes]:
         command = [self._programs / f"flower-{program}", "--insecure", "--host=127.0.0.1", f"--port={port}", *flags]
         return self._started.enter_context(running(command, self._folder / f"{program}{port}.log", self._environment))
+
+
+def print_rounds(name: str, report: dict[str, Any]) -> None:
+    for number, (accuracy, clients) in enumerate(zip(report["accuracy"], [[], *report["clients"]], strict=True)):
+        print(f"{name}: round {number}: accuracy {accuracy:.1%}, trained by clients {clients}", flush=True)
 
 
 def main() -> None:
@@ -177,25 +177,27 @@ def main() -> None:
     out.mkdir(parents=True, exist_ok=True)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))  # so that the processes are ended, too
     reports: dict[str, dict[str, Any]] = {}
-    with tempfile.TemporaryDirectory() as folder, Federation(asked.model.resolve(), Path(folder)) as federation:
-        for name, noise in (("averaged", 0.0), ("private", asked.noise_multiplier)):
-            report = federation.train(asked.rounds, asked.epochs, noise, asked.clipping_norm, out / f"{name}.ms")
-            for number, (accuracy, clients) in enumerate(
-                zip(report["accuracy"], [[], *report["clients"]], strict=True)
-            ):
-                print(f"{name}: round {number}: accuracy {accuracy:.1%}, trained by clients {clients}", flush=True)
-            reports[name] = report
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            with Federation(asked.model.resolve(), Path(folder)) as federation:
+                for name, noise in (("averaged", 0.0), ("private", asked.noise_multiplier)):
+                    exported = out / f"{name}.ms"
+                    report = federation.train(asked.rounds, asked.epochs, noise, asked.clipping_norm, exported)
+                    print_rounds(name, report)
+                    reports[name] = report
+        except RuntimeError as error:
+            sys.exit(f"federate.py: {error}")
     settings = (
         f"updates clipped at {asked.clipping_norm:g}, noise {asked.noise_multiplier:g}: "
         f"epsilon {report['epsilon']:.3g} at delta {report['delta']:g}"
     )
-    print(f"private: {settings}")
+    print(f"differential privacy: {settings}")
     (out / "report.json").write_text(json.dumps(reports))
     (out / "accuracy.svg").write_text(
         picture(
             f"{CLIENTS} clients, each with digits that no other has: accuracy on all digits",
-            f"epochs in a round: {asked.epochs}; private: {settings}",
-            {name: report["accuracy"] for name, report in reports.items()},
+            f"epochs in a round: {asked.epochs}; differential privacy: {settings}",
+            {"averaged": reports["averaged"]["accuracy"], "with differential privacy": reports["private"]["accuracy"]},
         )
     )
     print(f"wrote accuracy.svg, report.json, averaged.ms and private.ms to {out}")
