@@ -113,7 +113,7 @@ class TestFederation:
                 report = reports[name]
                 assert report["clients"] == [list(range(CLIENTS))] * rounds
                 assert len(report["accuracy"]) == 1 + rounds
-                assert report["accuracy"][-1] > report["accuracy"][0] + 0.15
+                assert report["accuracy"][-1] > report["accuracy"][0] + 0.2
                 found = _accuracy(tmp_path / "out" / f"{name}.ms", test["images"], test["labels"])
                 assert found == report["accuracy"][-1]
         assert reports["averaged"]["epsilon"] is None
