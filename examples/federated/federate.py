@@ -47,9 +47,21 @@ def toml(values: Mapping[str, str | int | float], separator: str) -> str:
     return separator.join(f"{key}={json.dumps(value)}" for key, value in values.items())
 
 
+def descendants(process: int) -> list[int]:
+    """On Linux; Flower gives some of them sessions of their own. Elsewhere they end when they see their parent gone."""
+    parents = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # ended meanwhile
+            parents[int(stat.parent.name)] = int(stat.read_text().rpartition(")")[2].split()[1])
+    family = [process]
+    for member in family:
+        family += [child for child, parent in parents.items() if parent == member]
+    return family[1:]
+
+
 @contextmanager
 def running(command: Sequence[str | Path], log: Path, environment: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
-    """A process that ends with the block, and its children with it: they are of one process group."""
+    """A process that ends with the block, and its children with it."""
     with log.open("wb") as output:
         process = subprocess.Popen(
             command, env=environment, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
@@ -57,11 +69,14 @@ def running(command: Sequence[str | Path], log: Path, environment: dict[str, str
     try:
         yield process
     finally:
+        children = descendants(process.pid)
         process.terminate()
         with suppress(subprocess.TimeoutExpired):
             process.wait(10)
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+        for child in children:
+            with suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
+        process.kill()
         process.wait()
 
 

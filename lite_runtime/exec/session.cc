@@ -228,14 +228,15 @@ std::vector<const Plan *> Session::LatestPlans() const {
 }
 
 Status Session::Reserve(uint64_t bytes, const char *what, GrowingBuffer *buffer, uint8_t **memory) const {
-  // The arena may have grown in another session since this one counted it.
-  const bool is_arena = buffer == &workspace_->memory;
-  const size_t before = is_arena ? reserved_arena_ : buffer->capacity;
-  const bool fits = bytes <= std::max(buffer->capacity, buffer->lent_size) ||
-                    bytes <= most_bytes_ - std::min(most_bytes_, reserved_bytes_ - before);
+  const size_t before = buffer->capacity;
+  // Sessions share workspaces and variables: any of them may have made such a buffer what it is.
+  const bool is_workspace = buffer == &workspace_->memory;
+  const size_t own = reserved_bytes_ - std::min(reserved_bytes_, is_workspace ? 0 : before);
+  const size_t others = own + (is_workspace ? 0 : workspace_->memory.capacity);
+  const bool fits =
+      bytes <= std::max(before, buffer->lent_size) || bytes <= most_bytes_ - std::min(most_bytes_, others);
   *memory = fits ? buffer->Reserve(bytes) : nullptr;
-  reserved_bytes_ = reserved_bytes_ - before + buffer->capacity;
-  if (is_arena) reserved_arena_ = buffer->capacity;
+  if (!is_workspace) reserved_bytes_ = own + buffer->capacity;
   if (*memory != nullptr) return mindspore::kSuccess;
   return Fail(mindspore::kLiteMemoryFailed, Format("file '%.300s': no memory for %" PRIu64 " bytes of %s",
                                                    graph().file->name().c_str(), bytes, what));

@@ -151,8 +151,7 @@ class MSLITE_INTERNAL_API Session {
   Executor executor_;
   RunControl control_;
   size_t most_bytes_;                  // of all that Reserve gives
-  mutable size_t reserved_bytes_ = 0;  // of it
-  mutable size_t reserved_arena_ = 0;  // of these, the workspace's
+  mutable size_t reserved_bytes_ = 0;  // of it, without the workspace
   std::vector<ProgramState> programs_;
   std::shared_ptr<Workspace> workspace_;
   std::vector<OutputSlot> outputs_;
