@@ -91,6 +91,14 @@ Status TrainerImpl::MakeAccumulation() {
   TrainingGraph training;
   MSLITE_TRY(ReadTrainingGraph(file_, loss_names_, &training));
   KeepGradients(&training);
+  for (Node &node : training.graph->nodes) {
+    if (node.op != MSLITE_OP_BatchNormTraining) continue;
+    auto *params = training.graph->arena.Make<mslite_BatchNormTraining>();
+    *params = *static_cast<const mslite_BatchNormTraining *>(node.params);
+    const float part = params->momentum / static_cast<float>(multiplier_);
+    params->momentum = batch_norm_momentum_ < 0.0f ? part : batch_norm_momentum_;
+    node.params = params;
+  }
   std::shared_ptr<Session> made;
   MSLITE_TRY(MakeSession(training.graph, options_, &made));
   if (!shapes_.empty()) MSLITE_TRY(made->Resize(shapes_));
@@ -350,22 +358,25 @@ float TrainerImpl::learning_rate() const {
 }
 
 Status TrainerImpl::SetupVirtualBatch(int multiplier, float learning_rate, float momentum) {
-  const int before = multiplier_;
+  const int multiplier_before = multiplier_;
+  const float momentum_before = batch_norm_momentum_;
+  const std::shared_ptr<Session> accumulation_before = accumulation_;
   multiplier_ = std::max(multiplier, 1);
+  batch_norm_momentum_ = multiplier_ > 1 ? momentum : -1.0f;
+  accumulation_.reset();  // its batch normalisations have the old momentum
   if (const Status status = is_training_ ? Choose() : Status(mindspore::kSuccess); status.IsError()) {
-    multiplier_ = before;
+    multiplier_ = multiplier_before;
+    batch_norm_momentum_ = momentum_before;
+    accumulation_ = accumulation_before;
     return status;
   }
   ClearSums();
-  if (multiplier_ > 1) {
-    MSLITE_TRY(SetLearningRate(learning_rate >= 0.0f ? learning_rate
-                                                     : this->learning_rate() / static_cast<float>(multiplier_)));
-  }
-  if (momentum < 0.0f) return mindspore::kSuccess;
-  for (const TrainedWeight &weight : weights_) {
-    if (weight.momentum.empty()) continue;
-    std::memcpy(options_.variables->states[weight.momentum].current.own.get(), &momentum, sizeof momentum);
-  }
+  if (plain_learning_rate_ >= 0.0f) MSLITE_TRY(SetLearningRate(plain_learning_rate_));
+  plain_learning_rate_ = -1.0f;
+  if (multiplier_ == 1) return mindspore::kSuccess;
+  const float plain = this->learning_rate();
+  MSLITE_TRY(SetLearningRate(learning_rate >= 0.0f ? learning_rate : plain / static_cast<float>(multiplier_)));
+  plain_learning_rate_ = plain;
   return mindspore::kSuccess;
 }
 

@@ -73,8 +73,10 @@ class TrainerImpl : public Trainer {
   const std::shared_ptr<Session> *running_ = &evaluation_;
   bool is_training_ = false;
 
-  int multiplier_ = 1;   // of the batch
-  int accumulated_ = 0;  // steps in `sums_`
+  int multiplier_ = 1;                 // of the batch
+  float plain_learning_rate_ = -1.0f;  // before there was a virtual batch; negative while there is none
+  float batch_norm_momentum_ = -1.0f;  // in virtual batches; negative: that of the file divided by the multiplier
+  int accumulated_ = 0;                // steps in `sums_`
   std::vector<std::vector<float>> sums_;
 };
 }  // namespace mslite

@@ -171,12 +171,12 @@ Numbers Gradient(Parameters parameters, const std::string &name, const Statistic
 }
 
 // What a step makes of the running statistics.
-void Move(const Statistics &batch, bool is_matrix, Parameters *parameters) {
+void Move(const Statistics &batch, bool is_matrix, Parameters *parameters, float momentum = kMomentum) {
   const double correction = is_matrix ? 1.0 : static_cast<double>(kRows) / (kRows - 1);
   for (size_t c = 0; c < kChannels; ++c) {
     double &mean = (*parameters)["mean"][c], &variance = (*parameters)["variance"][c];
-    mean += static_cast<double>(kMomentum) * (batch.mean[c] - mean);
-    variance += static_cast<double>(kMomentum) * (batch.variance[c] * correction - variance);
+    mean += static_cast<double>(momentum) * (batch.mean[c] - mean);
+    variance += static_cast<double>(momentum) * (batch.variance[c] * correction - variance);
   }
 }
 
@@ -287,7 +287,7 @@ TEST(BatchNormExports, HaveTheRunningStatistics) {
   ExpectLogits(&inference, parameters);
 }
 
-// Every step of a virtual batch sees its data; its last one updates the weights.
+// Every step of a virtual batch sees its data, and moves the statistics by its part; its last one updates the weights.
 TEST(BatchNormVirtualBatch, MovesTheStatisticsInEveryStep) {
   Model model;
   ASSERT_EQ(BuildFrom(TrainingModel({}), &model), kSuccess);
@@ -298,7 +298,15 @@ TEST(BatchNormVirtualBatch, MovesTheStatisticsInEveryStep) {
   for (int step = 0; step < 2; ++step) {
     Fill(&model);
     ASSERT_EQ(model.RunStep(), kSuccess);
-    Move(batch, false, &parameters);
+    Move(batch, false, &parameters, kMomentum / 2);
+  }
+  // By a momentum of the caller's, then by the file's again.
+  for (const float momentum : {0.125f, -1.0f}) {
+    ASSERT_EQ(model.SetupVirtualBatch(momentum < 0 ? 1 : 3, 0.0f, momentum), kSuccess);
+    ASSERT_EQ(model.SetLearningRate(0.0f), kSuccess);
+    Fill(&model);
+    ASSERT_EQ(model.RunStep(), kSuccess);
+    Move(batch, false, &parameters, momentum < 0 ? kMomentum : momentum);
   }
   ASSERT_EQ(model.SetTrainMode(false), kSuccess);
   ExpectParameters(model, parameters);

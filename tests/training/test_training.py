@@ -202,7 +202,11 @@ def test_virtual_batch() -> None:
             _assert_same(_weights(model), before)
     for name, weight in _weights(model).items():
         assert_close(weight, before[name] - 0.05 * sums[name])
+    assert model.get_learning_rate() == np.float32(0.05)
+    model.setup_virtual_batch(4)
+    assert model.get_learning_rate() == np.float32(0.1) / 4
     model.setup_virtual_batch(1)
+    assert model.get_learning_rate() == np.float32(0.1)
     model.run_step(batch(model))
     assert any((weight != before[name]).any() for name, weight in _weights(model).items())
 

@@ -157,8 +157,9 @@ class MS_API Model {
   /// Of all optimisers. Errors: kLiteParamInvalid for a negative one, kLiteNotSupport where the graph computes it.
   Status SetLearningRate(float learning_rate);
   float GetLearningRate();
-  /// Updates the weights once for so many steps, by the sum of their gradients; less than 2: for each. A negative `lr`
-  /// divides the learning rate by the multiplier, a negative `momentum` leaves it as it is.
+  /// Updates the weights once for so many steps, by the sum of their gradients; less than 2: for each again, with the
+  /// learning rate of before. `momentum` is that of batch normalisation. A negative `lr` or `momentum` stands for the
+  /// present one divided by the multiplier.
   Status SetupVirtualBatch(int virtual_batch_multiplier, float lr = -1.0f, float momentum = -1.0f);
 
  private:

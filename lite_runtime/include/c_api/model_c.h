@@ -132,8 +132,9 @@ MS_API float MSModelGetLearningRate(MSModelHandle model);
    what they show until the next call of the model. */
 MS_API MSTensorHandleArray MSModelGetWeights(MSModelHandle model);
 MS_API bool MSModelGetTrainMode(MSModelHandle model);
-/* Updates the weights once for so many steps, by the sum of their gradients; less than 2: for each. A negative `lr`
-   divides the learning rate by the multiplier, a negative `momentum` leaves it as it is. */
+/* Updates the weights once for so many steps, by the sum of their gradients; less than 2: for each again, with the
+   learning rate of before. `momentum` is that of batch normalisation. A negative `lr` or `momentum` stands for the
+   present one divided by the multiplier. */
 MS_API MSStatus MSModelSetupVirtualBatch(MSModelHandle model, int virtual_batch_multiplier, float lr, float momentum);
 /* Writes the model as it is, as a `.ms` file, whole or not at all; ".ms" is added to a path without it. With
    `export_inference_only` the part for inference, with these outputs (names of tensors or nodes; num 0: its own);

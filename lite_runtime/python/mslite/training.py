@@ -143,10 +143,11 @@ class Trainable(Predictor):
     def setup_virtual_batch(
         self, virtual_batch_multiplier: int, learning_rate: float = -1.0, momentum: float = -1.0
     ) -> None:
-        """Makes one update out of so many steps, by the sum of their gradients. 1 or less: an update in each step.
+        """Makes one update out of so many steps, by the sum of their gradients. 1 or less: an update in each step again,
+        with the learning rate of before.
 
-        A negative learning rate stands for the present one divided by the multiplier, a negative momentum for the
-        present one."""
+        `momentum` is that of batch normalisation: how much of a step's statistics the running ones take. Negative numbers
+        stand for the present ones divided by the multiplier."""
         multiplier = integer("virtual_batch_multiplier", virtual_batch_multiplier, least=-(2**31))
         rate, inertia = _number("learning_rate", learning_rate), _number("momentum", momentum)
 

@@ -303,9 +303,9 @@ public class Model extends ModelNative {
   /**
    * Updates the weights once for so many steps, by the sum of their gradients.
    *
-   * @param virtualBatchMultiplier less than 2: an update for each step
-   * @param learningRate negative: the one before, divided by the multiplier
-   * @param momentum negative: the one before
+   * @param virtualBatchMultiplier less than 2: an update for each step again, with the learning rate of before
+   * @param learningRate negative: the present one, divided by the multiplier
+   * @param momentum of batch normalisation; negative: the present one, divided by the multiplier
    */
   public boolean setupVirtualBatch(int virtualBatchMultiplier, float learningRate, float momentum) {
     return attempt(() -> nativeSetupVirtualBatch(handle(), virtualBatchMultiplier, learningRate, momentum));
