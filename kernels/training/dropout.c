@@ -3,7 +3,9 @@
 #include "kernel.h"
 #include "math/counter_random.h"
 
-enum { PART_ELEMENTS = 16384, RANDOM_RANGE = 1 << 24 };
+enum { PART_ELEMENTS = 16384 };
+
+#define RANDOM_RANGE 16777216.0 /* of 24 bits */
 
 typedef struct {
   int64_t count;
