@@ -1,38 +1,30 @@
 /* From the attributes of a gradient to the convolution that it belongs to. */
 #include "convolution/gradient.h"
 
+/* The attributes that all gradients have under the same names. */
+#define READ_ATTRIBUTES(operator_)               \
+  const mslite_##operator_ *from = node->params; \
+  attributes.kernel_size = from->kernel_size;    \
+  attributes.stride = from->stride;              \
+  attributes.dilation = from->dilation;          \
+  attributes.pad_list = from->pad_list;          \
+  attributes.pad_mode = from->pad_mode;          \
+  attributes.group = from->group;
+
 mslite_status mslite_convolution_gradient_of(const mslite_node *node, mslite_convolution *geometry) {
   mslite_convolution_attributes attributes = {0};
   const mslite_tensor *x, *weight, *y = node->inputs[0];
   if (node->op == MSLITE_OP_Conv2DBackpropInputFusion) {
-    const mslite_Conv2DBackpropInputFusion *from = node->params;
-    attributes.kernel_size = from->kernel_size;
-    attributes.stride = from->stride;
-    attributes.dilation = from->dilation;
-    attributes.pad_list = from->pad_list;
-    attributes.pad_mode = from->pad_mode;
-    attributes.group = from->group;
+    READ_ATTRIBUTES(Conv2DBackpropInputFusion)
     x = node->outputs[0];
     weight = node->inputs[1];
   } else if (node->op == MSLITE_OP_DeConv2DGradFilter) {
-    const mslite_DeConv2DGradFilter *from = node->params;
-    attributes.kernel_size = from->kernel_size;
-    attributes.stride = from->stride;
-    attributes.dilation = from->dilation;
-    attributes.pad_list = from->pad_list;
-    attributes.pad_mode = from->pad_mode;
-    attributes.group = from->group;
+    READ_ATTRIBUTES(DeConv2DGradFilter)
     x = node->inputs[0];
     y = node->inputs[1];
     weight = node->outputs[0];
   } else {
-    const mslite_Conv2DBackpropFilterFusion *from = node->params;
-    attributes.kernel_size = from->kernel_size;
-    attributes.stride = from->stride;
-    attributes.dilation = from->dilation;
-    attributes.pad_list = from->pad_list;
-    attributes.pad_mode = from->pad_mode;
-    attributes.group = from->group;
+    READ_ATTRIBUTES(Conv2DBackpropFilterFusion)
     x = node->inputs[1];
     weight = node->outputs[0];
   }

@@ -8,6 +8,7 @@
 #include "model/load.h"
 #include "schema/ops_objects.h"
 #include "training/constants.h"
+#include "training/main_graph.h"
 #include "training/quantise.h"
 
 namespace mslite {
@@ -168,14 +169,7 @@ class Exporter {
     }
     place(&meta_->inputIndex);
     place(&meta_->outputIndex);
-    if (meta_->subGraph.empty()) return;
-    schema::SubGraphT &main = *meta_->subGraph[0];
-    main.inputIndices = meta_->inputIndex;
-    main.outputIndices = meta_->outputIndex;
-    main.nodeIndices.clear();
-    for (uint32_t i = 0; i < meta_->nodes.size(); ++i) main.nodeIndices.push_back(i);
-    main.tensorIndices.clear();
-    for (uint32_t i = 0; i < meta_->allTensors.size(); ++i) main.tensorIndices.push_back(i);
+    DescribeMainGraph(meta_.get());
   }
 
   const std::shared_ptr<const Bytes> &file_;

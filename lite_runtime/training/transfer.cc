@@ -10,6 +10,7 @@
 #include "model/optimizers.h"
 #include "plan/frame.h"
 #include "schema/ops_objects.h"
+#include "training/main_graph.h"
 
 namespace mslite {
 namespace {
@@ -72,7 +73,7 @@ class Joiner {
     head_->nodes = std::move(nodes);
     inputs.insert(inputs.end(), head_->inputIndex.begin(), head_->inputIndex.end());
     head_->inputIndex = std::move(inputs);
-    DescribeGraph();
+    DescribeMainGraph(head_.get());
     return mindspore::kSuccess;
   }
 
@@ -147,17 +148,6 @@ class Joiner {
   void Replace(uint32_t input, uint32_t read) {
     for (const auto &node : head_->nodes) std::replace(node->inputIndex.begin(), node->inputIndex.end(), input, read);
     std::replace(head_->outputIndex.begin(), head_->outputIndex.end(), input, read);
-  }
-
-  void DescribeGraph() {
-    if (head_->subGraph.empty()) return;
-    schema::SubGraphT &main = *head_->subGraph[0];
-    main.inputIndices = head_->inputIndex;
-    main.outputIndices = head_->outputIndex;
-    main.nodeIndices.clear();
-    for (uint32_t i = 0; i < head_->nodes.size(); ++i) main.nodeIndices.push_back(i);
-    main.tensorIndices.clear();
-    for (uint32_t i = 0; i < head_->allTensors.size(); ++i) main.tensorIndices.push_back(i);
   }
 
   Model backbone_;

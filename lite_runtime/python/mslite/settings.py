@@ -27,6 +27,13 @@ def integers(name: str, values: Any) -> list[int]:
     return [integer(name, value) for value in values]
 
 
+def strings(name: str, values: Any) -> list[str]:
+    """A copy of the list. Raises TypeError when it is none of str."""
+    if not isinstance(values, list | tuple):
+        raise TypeError(f"{name} must be a list of str, not {type(values).__name__}")
+    return [checked(f"an entry of {name}", value, str) for value in values]
+
+
 def choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
     """The value. Raises TypeError when it is no str, ValueError when it is none of `choices`."""
     if checked(name, value, str) not in choices:

@@ -10,7 +10,7 @@ from typing import Any
 from mslite import _runtime
 from mslite.meta import meta_of
 from mslite.predictor import Path, Predictor
-from mslite.settings import Settings, checked, integer
+from mslite.settings import Settings, checked, integer, strings
 from mslite.tensor import Input, Tensor, native_input, tensor_of
 from mslite.types import OptimizationLevel, QuantizationType
 
@@ -62,13 +62,6 @@ def native_train_cfg(config: TrainCfg) -> _runtime.TrainCfg:
     native.loss_name = config.loss_name
     native.accumulate_gradients = config.accumulate_gradients
     return native
-
-
-def strings(name: str, values: Any) -> list[str]:
-    """A copy of the list. Raises TypeError when it is none of str."""
-    if not isinstance(values, list | tuple):
-        raise TypeError(f"{name} must be a list of str, not {type(values).__name__}")
-    return [checked(f"an entry of {name}", value, str) for value in values]
 
 
 class Trainable(Predictor):
