@@ -8,11 +8,12 @@
 #include <string>
 
 #include "include/api/status.h"
+#include "model/internal_api.h"
 
 namespace mslite {
 enum class LogLevel { kDebug = 0, kInfo = 1, kWarning = 2, kError = 3 };
 
-void Log(LogLevel level, const std::string &message);
+MSLITE_INTERNAL_API void Log(LogLevel level, const std::string &message);
 
 // Logs a failure on its way to the caller.
 mindspore::Status Logged(mindspore::Status status);

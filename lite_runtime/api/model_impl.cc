@@ -163,6 +163,8 @@ Status ModelImpl::BuildTraining(const mslite::SharedModel &model, const mslite::
   if (backbone != nullptr) settings.backbone = backbone->graph->file;
   settings.config = config;
   MSLITE_TRY(ReadOptions(*model.graph, context, nullptr, &settings.options));
+  const bool is_plain = config.optimization_level_ == kO0;
+  if (!is_plain && mslite::AllowedIsas().Has(MSLITE_ISA_NEON_FP16)) settings.options.isas.Add(MSLITE_ISA_NEON_FP16);
   MSLITE_TRY(mslite::CreateTrainer(settings, &trainer_));
   context_ = context;
   FollowTrainer();

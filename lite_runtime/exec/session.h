@@ -26,7 +26,8 @@ struct Workspace {
 
 struct SessionOptions {
   IsaSet isas;
-  bool half = false;  // computes in float16 (PlanOptions)
+  bool half = false;   // computes in float16 (PlanOptions)
+  bool mixed = false;  // likewise, for training
   std::shared_ptr<const NodeTypes> node_types;
   int32_t threads = 1;
   int32_t inter_op = 1;

@@ -1,4 +1,5 @@
-// Between the two halves of planning: which calls compute in float16, and the casts where that begins and ends.
+// Between the two halves of planning: which calls compute in float16, or round to it, and the casts where that begins and
+// ends.
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
@@ -13,6 +14,7 @@ namespace mslite {
 namespace {
 constexpr mslite_Cast kCastParams = {};
 constexpr int64_t kSmallConstant = 1024;  // elements
+constexpr size_t kNear = 4;               // calls, for which a second form of a tensor is kept in mixed precision
 
 bool IsFloat32(const mslite_tensor &tensor) { return tensor.type == MSLITE_FLOAT32; }
 
@@ -38,20 +40,31 @@ class Planner::HalfPlanner {
     if (!std::any_of(calls_.begin(), calls_.end(), [this](const Call &call) { return IsWanted(call); })) {
       return mindspore::kSuccess;
     }
-    FindIslands();
-    for (const Call &call : calls_) {
-      forms_.push_back({});
-      forms_.back().is_half = IsWanted(call) && Take(call, &forms_.back());
+    const std::vector<HalfNode> nodes = Nodes();
+    if (is_mixed()) {
+      islands_.assign(tensors_.size(), false);
+    } else {
+      FindIslands(nodes);
     }
-    DropLonely();
+    for (size_t i = 0; i < calls_.size(); ++i) {
+      forms_.push_back({});
+      Form &form = forms_.back();
+      if (!IsWanted(calls_[i]) || (is_mixed() && !IsBounded(nodes[i].precision))) continue;
+      const bool is_whole = !is_mixed() || (nodes[i].precision.exact | nodes[i].precision.exact_results) == 0;
+      form.is_half = is_whole && Take(calls_[i], &form);
+      form.is_rounded = is_mixed() && !form.is_half && calls_[i].registered == nullptr && !KeepsItsTypes(calls_[i].node->op);
+    }
+    if (!is_mixed()) DropLonely();
     std::vector<Call> calls;
     std::swap(calls, calls_);
-    as_half_.assign(tensors_.size(), -1);
-    as_float_.assign(tensors_.size(), -1);
+    as_half_.assign(tensors_.size(), {});
+    as_float_.assign(tensors_.size(), {});
     is_ours_.assign(tensors_.size(), false);
     for (size_t i = 0; i < calls.size(); ++i) {
       if (forms_[i].is_half) {
         MSLITE_TRY(AddHalf(calls[i], std::move(forms_[i])));
+      } else if (forms_[i].is_rounded) {
+        AddRounded(calls[i], nodes[i].precision);
       } else {
         AddFloat(calls[i]);
       }
@@ -62,9 +75,21 @@ class Planner::HalfPlanner {
  private:
   struct Form {
     bool is_half = false;
+    bool is_rounded = false;                        // computes in float32 with numbers that float16 has
     std::vector<std::vector<uint8_t>> constants;  // per input: its numbers in float16, where the kernel wants them so
   };
 
+  // The same numbers as another type, and the call behind which they are there.
+  struct Twin {
+    int32_t local = -1;
+    size_t made = 0;
+  };
+
+  bool is_mixed() const { return planner_.options_.mixed; }
+  static bool IsBounded(const HalfPrecision &precision) {
+    return precision.results != HalfPrecision::kGrown && precision.exact != kAllExact;
+  }
+  static bool IsBit(uint32_t bits, size_t index) { return index < 32 && (bits >> index & 1) != 0; }
   mslite_tensor &At(int32_t local) { return tensors_[static_cast<size_t>(local)]; }
   bool IsActivation(int32_t local) const {
     const State state = planner_.states_[static_cast<size_t>(local)];
@@ -72,7 +97,7 @@ class Planner::HalfPlanner {
   }
 
   // The type that the settings name for the node; else that of the whole model.
-  bool IsWanted(const Call &call) const { return NamedType(call) == 0 ? planner_.options_.half : IsNamed(call); }
+  bool IsWanted(const Call &call) const { return NamedType(call) == 0 ? planner_.options_.half || is_mixed() : IsNamed(call); }
   bool IsNamed(const Call &call) const { return NamedType(call) == MSLITE_FLOAT16; }
   int32_t NamedType(const Call &call) const {
     const NodeTypes *types = planner_.options_.node_types.get();
@@ -81,17 +106,21 @@ class Planner::HalfPlanner {
     return place == types->end() ? 0 : place->second;
   }
 
-  void FindIslands() {
-    std::vector<HalfTensor> tensors;
-    for (size_t i = 0; i < tensors_.size(); ++i) {
-      tensors.push_back({&tensors_[i], SeenIn(planner_.GraphTensor(static_cast<int32_t>(i)))});
-    }
+  std::vector<HalfNode> Nodes() {
     std::vector<HalfNode> nodes;
     for (const Call &call : calls_) {
       planner_.PointTo(*call.step);
       const HalfPrecision precision =
           call.registered != nullptr ? HalfPrecision{HalfPrecision::kGrown, kAllExact} : HalfPrecisionOf(NodeOf(call));
       nodes.push_back({call.step->inputs, call.step->outputs, precision});
+    }
+    return nodes;
+  }
+
+  void FindIslands(const std::vector<HalfNode> &nodes) {
+    std::vector<HalfTensor> tensors;
+    for (size_t i = 0; i < tensors_.size(); ++i) {
+      tensors.push_back({&tensors_[i], SeenIn(planner_.GraphTensor(static_cast<int32_t>(i)))});
     }
     islands_ = FindHalfIslands(tensors, nodes);
   }
@@ -212,12 +241,34 @@ class Planner::HalfPlanner {
       }
       const int32_t result = output;
       output = AddLocal(result, MSLITE_FLOAT16);
-      as_half_[static_cast<size_t>(result)] = output;
+      as_half_[static_cast<size_t>(result)] = {output, calls_.size()};
       results.emplace_back(output, result);
     }
     Add(call, std::move(step));
     for (const auto &[from, to] : results) AddCast(call, from, to);
     return mindspore::kSuccess;
+  }
+
+  // Between casts. What leaves the plan is not rounded.
+  void AddRounded(const Call &call, const HalfPrecision &precision) {
+    ProgramStep step = *call.step;
+    for (size_t i = 0; i < step.inputs.size(); ++i) {
+      int32_t &input = step.inputs[i];
+      if (IsActivation(input) && !IsBit(precision.exact, i)) input = Cast(call, input, MSLITE_FLOAT16, &as_half_);
+      if (At(input).type == MSLITE_FLOAT16) input = Cast(call, input, MSLITE_FLOAT32, &as_float_);
+    }
+    std::vector<std::pair<int32_t, int32_t>> results;  // as computed, and rounded
+    for (size_t i = 0; i < step.outputs.size(); ++i) {
+      int32_t &output = step.outputs[i];
+      if (!IsActivation(output) || IsResult(output) || IsBit(precision.exact_results, i)) continue;
+      const int32_t result = output;
+      output = AddLocal(result, MSLITE_FLOAT32);
+      At(result).type = MSLITE_FLOAT16;
+      is_ours_[static_cast<size_t>(result)] = true;
+      results.emplace_back(output, result);
+    }
+    Add(call, std::move(step));
+    for (const auto &[from, to] : results) AddCast(call, from, to);
   }
 
   void AddFloat(const Call &call) {
@@ -235,21 +286,21 @@ class Planner::HalfPlanner {
     }
   }
 
-  // The tensor with the numbers of this one as `type`; `known` are those that there are.
-  int32_t Cast(const Call &call, int32_t local, int32_t type, std::vector<int32_t> *known) {
+  // The tensor with the numbers of this one as `type`; `known` are those that there are. In training a tensor is read
+  // again when the gradient comes back to it: until then one form of it is enough.
+  int32_t Cast(const Call &call, int32_t local, int32_t type, std::vector<Twin> *known) {
     if (At(local).type == type) return local;
     const auto index = static_cast<size_t>(local);
-    if ((*known)[index] < 0) {
-      const int32_t to = AddLocal(local, type);
-      (*known)[index] = to;
-      AddCast(call, local, to);
-    }
-    return (*known)[index];
+    const Twin twin = (*known)[index];
+    if (twin.local >= 0 && (!is_mixed() || calls_.size() <= twin.made + kNear)) return twin.local;
+    const int32_t to = AddLocal(local, type);
+    AddCast(call, local, to);
+    (*known)[index] = {to, calls_.size()};
+    return to;
   }
 
   void AddCast(const Call &call, int32_t from, int32_t to) {
-    const int32_t graph_tensor =
-        origin_.count(to) != 0 ? origin_.at(to) : planner_.program_.tensors[static_cast<size_t>(to)];
+    const int32_t graph_tensor = OriginOf(to);
     Node node;
     const bool narrows = At(to).type == MSLITE_FLOAT16;
     node.name = planner_.model_->graph->tensors[static_cast<size_t>(graph_tensor)].name +
@@ -283,10 +334,17 @@ class Planner::HalfPlanner {
     planner_.states_.push_back(State::kTemporary);
     planner_.read_.push_back(0);
     planner_.last_use_.push_back(Program::kNever);
-    as_half_.push_back(-1);
-    as_float_.push_back(-1);
-    origin_[local] = planner_.program_.tensors[static_cast<size_t>(like)];
+    as_half_.push_back({});
+    as_float_.push_back({});
+    is_ours_.push_back(false);
+    origin_[local] = OriginOf(like);
     return local;
+  }
+
+  // The tensor of the graph.
+  int32_t OriginOf(int32_t local) const {
+    const auto own = origin_.find(local);
+    return own != origin_.end() ? own->second : planner_.program_.tensors[static_cast<size_t>(local)];
   }
 
   Status AddConstant(const std::vector<uint8_t> &numbers, int32_t *local) {
@@ -304,15 +362,16 @@ class Planner::HalfPlanner {
   std::vector<mslite_tensor> &tensors_;
   std::vector<bool> islands_;
   std::vector<Form> forms_;                      // of the calls
-  std::vector<int32_t> as_half_;                 // per tensor: the one with its numbers in float16, or -1
-  std::vector<int32_t> as_float_;                // the same in float32
-  std::vector<bool> is_ours_;                    // per tensor of the program: stored as float16 by this plan
+  std::vector<Twin> as_half_;                    // per tensor: the one with its numbers in float16
+  std::vector<Twin> as_float_;                   // the same in float32
+  std::vector<bool> is_ours_;                    // per tensor: one of the program's, stored as float16 by this plan
   std::unordered_map<int32_t, int32_t> origin_;  // of a tensor of this plan: that of the graph
 };
 
 Status Planner::ChooseHalf() {
   const bool is_asked = options_.half || (options_.node_types != nullptr && !options_.node_types->empty());
-  if (!is_asked || plan_->is_counted || !options_.isas.Has(MSLITE_ISA_NEON_FP16)) return mindspore::kSuccess;
+  const bool is_possible = options_.mixed || (is_asked && options_.isas.Has(MSLITE_ISA_NEON_FP16));
+  if (!is_possible || plan_->is_counted) return mindspore::kSuccess;
   return HalfPlanner(this).Plan();
 }
 }  // namespace mslite

@@ -141,14 +141,23 @@ HalfPrecision HalfPrecisionOf(const mslite_node &node) {
     case MSLITE_OP_Sign:
     case MSLITE_OP_HardSigmoid:
     case MSLITE_OP_Softmax:
-    case MSLITE_OP_LayerNormFusion:
     case MSLITE_OP_RmsNorm:
     case MSLITE_OP_InstanceNorm:
     case MSLITE_OP_ChannelsLastInstanceNorm:
     case MSLITE_OP_GroupNormFusion:
     case MSLITE_OP_L2NormalizeFusion:
     case MSLITE_OP_LpNormalization:
+    case MSLITE_OP_Conv2DBackpropInputFusion:
+    case MSLITE_OP_Conv2DBackpropFilterFusion:
+    case MSLITE_OP_DeConv2DGradFilter:
       return {HalfPrecision::kFresh};
+    case MSLITE_OP_LayerNormFusion: /* its statistics are for the gradient */
+      return {HalfPrecision::kFresh, 0, UINT32_MAX, ~1u};
+    case MSLITE_OP_LayerNormGrad:
+    case MSLITE_OP_BatchNormGrad:
+      return {HalfPrecision::kFresh, ~3u, UINT32_MAX, ~1u};
+    case MSLITE_OP_BatchNormTraining:
+      return {HalfPrecision::kFresh, ~1u, UINT32_MAX, ~1u};
     case MSLITE_OP_Conv2DAddFusion: /* the residual may be large, and the sum with it */
       return {HalfPrecision::kMixed, 0, 1u << 3};
     case MSLITE_OP_Acos:
@@ -258,6 +267,11 @@ HalfPrecision HalfPrecisionOf(const mslite_node &node) {
     case MSLITE_OP_MaxPoolExtended:
     case MSLITE_OP_Resize:
     case MSLITE_OP_ResizeND:
+    case MSLITE_OP_ActivationGrad:
+    case MSLITE_OP_MaxPoolGrad:
+    case MSLITE_OP_AvgPoolGrad:
+    case MSLITE_OP_StridedSliceGrad:
+    case MSLITE_OP_ResizeGrad:
       return {HalfPrecision::kMoved};
     default:  // powers, exponentials, reciprocals, and what nothing is known of
       return {HalfPrecision::kGrown, kAllExact};

@@ -20,6 +20,7 @@ struct HalfPrecision {
   } results = kMoved;
   uint32_t exact = 0;             // bit i: operand i must not be rounded
   uint32_t counted = UINT32_MAX;  // bit i: the results may be as large as operand i
+  uint32_t exact_results = 0;     // in training, bit i: result i must not be rounded
 };
 constexpr uint32_t kAllExact = UINT32_MAX;
 

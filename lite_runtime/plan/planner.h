@@ -29,6 +29,9 @@ struct PlanOptions {
   RegisteredKernels *registered = nullptr;
   bool half = false;  // nodes compute in float16 where kernels have it, but those that `node_types` names otherwise
   std::shared_ptr<const NodeTypes> node_types;
+  // As training in mixed precision: nodes that float16 does for read and write it on every processor, and compute in it
+  // where kernels have it. What leaves the plan is float32.
+  bool mixed = false;
   // The contents that the frame has are those of every run, and no others come: shapes that need more are problems.
   bool contents_are_fixed = false;
 };

@@ -1,9 +1,11 @@
 #include "training/trainer_impl.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <set>
 
+#include "api/log.h"
 #include "api/tensor.h"
 #include "model/load.h"
 #include "plan/rewrite/new_weights.h"
@@ -15,6 +17,8 @@
 namespace mslite {
 namespace {
 using mindspore::MSTensor;
+
+constexpr const char *kLossScale = "/loss_scale";  // a variable; no name of a file's tensor begins so
 
 // A tensor that shows memory.
 MSTensor ShownTensor(const std::string &name, const TensorShape &shape, const void *data) {
@@ -39,6 +43,8 @@ TrainerImpl::TrainerImpl(const TrainerSettings &settings)
     : file_(settings.file),
       evaluates_in_half_(settings.options.half),
       config_(settings.config),
+      is_mixed_(IsMixed(config_, settings.options.half)),
+      loss_scale_(config_.mix_precision_cfg_),
       loss_names_(config_.GetLossName()),
       options_(settings.options) {
   if (loss_names_.empty()) loss_names_ = DefaultLossNames();
@@ -49,10 +55,7 @@ TrainerImpl::TrainerImpl(const TrainerSettings &settings)
 }
 
 Status TrainerImpl::Create(const TrainerSettings &settings, std::unique_ptr<Trainer> *trainer) {
-  if (settings.config.optimization_level_ != mindspore::kO0) {
-    return Fail(mindspore::kLiteNotSupport,
-                "TrainCfg::optimization_level_: training in mixed precision is not supported yet; kO0 is");
-  }
+  MSLITE_TRY(CheckMixedPrecision(settings.config));
   std::unique_ptr<TrainerImpl> made(new TrainerImpl(settings));
   if (settings.backbone != nullptr) MSLITE_TRY(JoinModels(settings.backbone, settings.file, &made->file_));
   MSLITE_TRY(made->MakeStep());
@@ -80,10 +83,12 @@ Status TrainerImpl::MakeStep() {
   for (const TrainedWeight &weight : training.weights) {
     gradient_names_.push_back(training.graph->tensors[static_cast<size_t>(weight.gradient)].name);
   }
-  MSLITE_TRY(MakeSession(training.graph, options_, &step_));
+  if (!is_mixed_) MSLITE_TRY(MakeSession(training.graph, options_, &step_));
   loss_count_ = training.loss_count;
   weights_ = std::move(training.weights);
-  return mindspore::kSuccess;
+  if (!is_mixed_) return mindspore::kSuccess;
+  MSLITE_TRY(MakeAccumulation());
+  return MakeUpdates();
 }
 
 Status TrainerImpl::MakeAccumulation() {
@@ -99,10 +104,17 @@ Status TrainerImpl::MakeAccumulation() {
     params->momentum = batch_norm_momentum_ < 0.0f ? part : batch_norm_momentum_;
     node.params = params;
   }
+  SessionOptions options = options_;
+  if (is_mixed_) {
+    MSLITE_TRY(ScaleLoss(loss_names_, kLossScale, &training));
+    options.mixed = true;
+    options.node_types = FloatNodes(*training.graph, loss_names_, config_.optimization_level_);
+  }
   std::shared_ptr<Session> made;
-  MSLITE_TRY(MakeSession(training.graph, options_, &made));
+  MSLITE_TRY(MakeSession(training.graph, options, &made));
   if (!shapes_.empty()) MSLITE_TRY(made->Resize(shapes_));
   accumulation_ = std::move(made);
+  if (is_mixed_) SetLossScale();
   return mindspore::kSuccess;
 }
 
@@ -149,8 +161,8 @@ Status TrainerImpl::Choose() {
     running_ = &evaluation_;
     return mindspore::kSuccess;
   }
-  if (accumulates()) MSLITE_TRY(MakeAccumulation());
-  running_ = accumulates() ? &accumulation_ : &step_;
+  if (holds_gradients()) MSLITE_TRY(MakeAccumulation());
+  running_ = holds_gradients() ? &accumulation_ : &step_;
   evaluation_.reset();
   return mindspore::kSuccess;
 }
@@ -177,7 +189,7 @@ Status TrainerImpl::Resize(const std::vector<TensorShape> &inputs) {
 // ---- gradients ----
 
 const TensorShape &TrainerImpl::GradientShape(size_t index) const {
-  const Session &session = accumulates() && accumulation_ != nullptr ? *accumulation_ : *step_;
+  const Session &session = holds_gradients() && accumulation_ != nullptr ? *accumulation_ : *step_;
   return session.outputs()[loss_count_ + index].shape;
 }
 
@@ -186,28 +198,55 @@ void TrainerImpl::ClearSums() {
   sums_.clear();
 }
 
-Status TrainerImpl::FinishRun() {
-  if (!is_training_ || !accumulates()) return mindspore::kSuccess;
+void TrainerImpl::SetLossScale() {
+  const float scale = loss_scale_.value();
+  std::memcpy(options_.variables->states[kLossScale].current.own.get(), &scale, sizeof scale);
+}
+
+// Adds those of the step, without the scale of the loss, to the sums; false where one is no finite number.
+bool TrainerImpl::AddGradients() {
   const std::vector<OutputSlot> &outputs = accumulation_->outputs();
-  const size_t count = weights_.size();
-  const bool is_first = sums_.empty();
-  sums_.resize(count);
-  for (size_t i = 0; i < count; ++i) {
+  const float factor = is_mixed_ ? 1.0f / loss_scale_.value() : 1.0f;
+  const bool is_first = accumulated_ == 0;
+  bool are_finite = true;
+  sums_.resize(weights_.size());
+  for (size_t i = 0; i < weights_.size(); ++i) {
     const OutputSlot &gradient = outputs[loss_count_ + i];
     const auto *values = reinterpret_cast<const float *>(gradient.data);
     const auto elements = static_cast<size_t>(ByteSize(gradient.shape)) / sizeof(float);
-    if (is_first) {
-      sums_[i].assign(values, values + elements);
-    } else {
-      for (size_t k = 0; k < elements; ++k) sums_[i][k] += values[k];
+    if (is_first) sums_[i].assign(elements, 0.0f);
+    for (size_t k = 0; k < elements; ++k) {
+      are_finite = are_finite && std::isfinite(values[k]);
+      sums_[i][k] += factor * values[k];
     }
   }
   ++accumulated_;
+  return are_finite;
+}
+
+Status TrainerImpl::FinishRun() {
+  if (!is_training_ || !holds_gradients()) return mindspore::kSuccess;
+  const bool are_finite = AddGradients();
+  if (is_mixed_) {
+    const float scale = loss_scale_.value();
+    const bool may_update = loss_scale_.Judge(are_finite);
+    SetLossScale();
+    if (!may_update) {
+      Log(LogLevel::kInfo, Format("a gradient is beyond float16 with the loss scaled by %g: the weights stay as they are",
+                                  static_cast<double>(scale)));
+      accumulated_ = 0;
+      return mindspore::kSuccess;
+    }
+  }
   if (config_.accumulate_gradients_ || accumulated_ < multiplier_) return mindspore::kSuccess;
   std::vector<const void *> gradients;
   for (const std::vector<float> &sum : sums_) gradients.push_back(sum.data());
   MSLITE_TRY(Update(gradients));
-  ClearSums();
+  if (accumulates()) {
+    ClearSums();
+  } else {
+    accumulated_ = 0;  // GetGradients shows those of the step
+  }
   return mindspore::kSuccess;
 }
 
@@ -230,7 +269,7 @@ std::vector<MSTensor> TrainerImpl::Gradients() const {
   for (size_t i = 0; i < weights_.size(); ++i) {
     const TensorShape &shape = GradientShape(i);
     const void *data = nullptr;
-    if (accumulates()) {
+    if (holds_gradients()) {
       data = sums_.empty() ? nullptr : sums_[i].data();
     } else {
       data = step_->outputs()[loss_count_ + i].data;
@@ -364,7 +403,9 @@ Status TrainerImpl::SetupVirtualBatch(int multiplier, float learning_rate, float
   multiplier_ = std::max(multiplier, 1);
   batch_norm_momentum_ = multiplier_ > 1 ? momentum : -1.0f;
   accumulation_.reset();  // its batch normalisations have the old momentum
-  if (const Status status = is_training_ ? Choose() : Status(mindspore::kSuccess); status.IsError()) {
+  Status status = is_mixed_ ? MakeAccumulation() : Status(mindspore::kSuccess);
+  if (status.IsOk() && is_training_) status = Choose();
+  if (status.IsError()) {
     multiplier_ = multiplier_before;
     batch_norm_momentum_ = momentum_before;
     accumulation_ = accumulation_before;

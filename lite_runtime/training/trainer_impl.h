@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "api/trainer.h"
+#include "training/mixed_precision.h"
 #include "training/training_graph.h"
 
 namespace mslite {
@@ -41,6 +42,8 @@ class TrainerImpl : public Trainer {
   explicit TrainerImpl(const TrainerSettings &settings);
 
   bool accumulates() const { return config_.accumulate_gradients_ || multiplier_ > 1; }
+  // The gradients of a step are looked at before the weights change.
+  bool holds_gradients() const { return accumulates() || is_mixed_; }
   Status MakeSession(std::shared_ptr<Graph> graph, const SessionOptions &options,
                      std::shared_ptr<Session> *session) const;
   Status MakeStep();
@@ -50,6 +53,8 @@ class TrainerImpl : public Trainer {
   Status Choose();
   Status Update(const std::vector<const void *> &gradients);
   void ClearSums();
+  bool AddGradients();
+  void SetLossScale();
   std::vector<mindspore::MSTensor> Show(const std::vector<std::string> &names) const;
   Status SetVariables(const std::vector<mindspore::MSTensor> &values, const std::vector<std::string> &known);
   std::vector<std::string> settings_names() const;
@@ -58,6 +63,8 @@ class TrainerImpl : public Trainer {
   std::shared_ptr<const Bytes> file_;
   bool evaluates_in_half_;
   mindspore::TrainCfg config_;
+  bool is_mixed_;  // precision
+  LossScale loss_scale_;
   std::vector<std::string> loss_names_;
   SessionOptions options_;
   std::vector<TensorShape> shapes_;  // of the inputs, when they have been resized
@@ -66,7 +73,7 @@ class TrainerImpl : public Trainer {
   std::vector<std::string> gradient_names_;
   std::vector<std::string> inference_names_;  // the variables that inference reads
 
-  std::shared_ptr<Session> step_;          // forward, backward and updates
+  std::shared_ptr<Session> step_;          // forward, backward and updates; none in mixed precision
   std::shared_ptr<Session> accumulation_;  // without updates; when it was needed once
   std::shared_ptr<Session> updates_;       // alone; likewise
   std::shared_ptr<Session> evaluation_;    // with the weights as constants, as they are now; null while training
