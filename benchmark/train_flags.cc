@@ -29,7 +29,7 @@ std::vector<Flag> Table(TrainFlags *f) {
       {"inputShapes", &f->inputShapes, "1,32,32,3:1,10", "input shapes by position"},
       {"timeProfiling", &f->timeProfiling, "", "print the time of each operator"},
       {"layerCheckSum", &f->layerCheckSum, "", "print the sum of each output of each operator, of the first step"},
-      {"enableFp16", &f->enableFp16, "", "evaluate in float16 where the CPU computes in it"},
+      {"enableFp16", &f->enableFp16, "", "train in mixed precision, and evaluate in float16, where the CPU computes in it"},
       {"unifiedApi", &f->unifiedApi, "", "no effect: there is one API"},
       {"version", &f->version, "", "print the version"},
       {"help", &f->help, "", "print this; so does -h"},

@@ -34,8 +34,22 @@ std::vector<Value> Copied(const ms::Model &model) {
 
 }  // namespace
 
+/// A member of the configuration of mixed precision, as one of the whole configuration.
+template <auto member>
+void DefineMixed(nb::class_<ms::TrainCfg> *config, const char *name) {
+  using Value = std::decay_t<decltype(std::declval<ms::MixPrecisionCfg>().*member)>;
+  config->def_prop_rw(
+      name, [](const ms::TrainCfg &train) { return train.mix_precision_cfg_.*member; },
+      [](ms::TrainCfg &train, Value value) { train.mix_precision_cfg_.*member = value; });
+}
+
 void DefineTrainingSettings(nb::module_ &module) {
-  nb::class_<ms::TrainCfg>(module, "TrainCfg")
+  nb::class_<ms::TrainCfg> config(module, "TrainCfg");
+  DefineMixed<&ms::MixPrecisionCfg::dynamic_loss_scale_>(&config, "dynamic_loss_scale");
+  DefineMixed<&ms::MixPrecisionCfg::loss_scale_>(&config, "loss_scale");
+  DefineMixed<&ms::MixPrecisionCfg::num_of_not_nan_iter_th_>(&config, "num_of_not_nan_iter_th");
+  DefineMixed<&ms::MixPrecisionCfg::is_raw_mix_precision_>(&config, "is_raw_mix_precision");
+  config
       .def(nb::init<>())
       .def_prop_rw("loss_name", &ms::TrainCfg::GetLossName, &ms::TrainCfg::SetLossName)
       .def_rw("accumulate_gradients", &ms::TrainCfg::accumulate_gradients_)

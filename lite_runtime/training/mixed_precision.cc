@@ -18,6 +18,25 @@ bool IsNamed(const Node &node, const std::vector<std::string> &fragments) {
   });
 }
 
+// By its name, or because it computes nothing else.
+bool IsOfLoss(const Node &node, const std::vector<std::string> &loss_names) {
+  switch (node.op) {
+    case MSLITE_OP_SoftmaxCrossEntropyWithLogits:
+    case MSLITE_OP_SparseSoftmaxCrossEntropyWithLogits:
+    case MSLITE_OP_SigmoidCrossEntropyWithLogits:
+    case MSLITE_OP_SigmoidCrossEntropyWithLogitsGrad:
+    case MSLITE_OP_SmoothL1Loss:
+    case MSLITE_OP_SmoothL1LossGrad:
+    case MSLITE_OP_BinaryCrossEntropy:
+    case MSLITE_OP_BinaryCrossEntropyGrad:
+    case MSLITE_OP_NLLLoss:
+    case MSLITE_OP_NLLLossGrad:
+      return true;
+    default:
+      return IsNamed(node, loss_names);
+  }
+}
+
 bool IsBatchNorm(int32_t op) {
   return op == MSLITE_OP_BatchNorm || op == MSLITE_OP_FusedBatchNorm || op == MSLITE_OP_BatchNormGrad ||
          op == MSLITE_OP_BatchNormTraining;
@@ -91,7 +110,7 @@ std::shared_ptr<const NodeTypes> FloatNodes(const Graph &graph, const std::vecto
   for (const Node &node : graph.nodes) {
     const bool is_optimiser = node.name.find("optimizer") != std::string::npos;
     const bool is_kept = IsBatchNorm(node.op) && level != mindspore::kO3;
-    if (is_optimiser || is_kept || IsNamed(node, loss_names)) (*types)[node.name] = MSLITE_FLOAT32;
+    if (is_optimiser || is_kept || IsOfLoss(node, loss_names)) (*types)[node.name] = MSLITE_FLOAT32;
   }
   return types;
 }
@@ -101,7 +120,7 @@ Status ScaleLoss(const std::vector<std::string> &loss_names, const std::string &
   const auto node_at = [&graph](int32_t index) -> Node & { return graph.nodes[static_cast<size_t>(index)]; };
   const std::set<int32_t> forward = UsedByLosses(*training);
   const auto is_backward = [&](const Node &node) {
-    return !IsNamed(node, loss_names) &&
+    return !IsOfLoss(node, loss_names) &&
            std::none_of(node.outputs.begin(), node.outputs.end(),
                         [&forward](int32_t output) { return forward.count(output) != 0; });
   };
@@ -118,7 +137,7 @@ Status ScaleLoss(const std::vector<std::string> &loss_names, const std::string &
       scaled.insert(outputs.begin(), outputs.end());
       continue;
     }
-    if (!IsNamed(node_at(index), loss_names)) continue;
+    if (!IsOfLoss(node_at(index), loss_names)) continue;
     for (const int32_t output : outputs) {
       if (graph.tensors[static_cast<size_t>(output)].type != MSLITE_FLOAT32) continue;
       std::vector<int32_t> readers;

@@ -14,7 +14,7 @@ namespace mslite {
 // Errors: kLiteParamInvalid for a level that there is not, or a loss scale that is no positive number.
 Status CheckMixedPrecision(const mindspore::TrainCfg &config);
 
-// Whether steps are computed in mixed precision. kAuto: where the device is asked for float16.
+// Whether steps are computed in mixed precision. kAuto: where the device computes in float16, and is asked to.
 bool IsMixed(const mindspore::TrainCfg &config, bool prefers_half);
 
 // The nodes that stay float32 whatever they compute: losses, optimisers, and below kO3 batch normalisation.

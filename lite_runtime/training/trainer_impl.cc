@@ -43,7 +43,7 @@ TrainerImpl::TrainerImpl(const TrainerSettings &settings)
     : file_(settings.file),
       evaluates_in_half_(settings.options.half),
       config_(settings.config),
-      is_mixed_(IsMixed(config_, settings.options.half)),
+      is_mixed_(IsMixed(config_, settings.options.half && settings.options.isas.Has(MSLITE_ISA_NEON_FP16))),
       loss_scale_(config_.mix_precision_cfg_),
       loss_names_(config_.GetLossName()),
       options_(settings.options) {

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mslite.parallel_runner import ModelParallelRunner
     from mslite.plugin import load_plugin
     from mslite.tensor import Tensor
-    from mslite.training import TrainCfg
+    from mslite.training import MixPrecisionCfg, TrainCfg
     from mslite.types import DataType, Format, ModelGroupFlag, ModelType, OptimizationLevel, QuantizationType
 
 __version__ = "0.1.0"
@@ -29,6 +29,7 @@ _LAZY = {
     "FmkType": "mslite.converter.options",
     "Format": "mslite.types",
     "LiteInfer": "mslite.lite_infer",
+    "MixPrecisionCfg": "mslite.training",
     "Model": "mslite.model",
     "ModelGroup": "mslite.model_group",
     "ModelGroupFlag": "mslite.types",
@@ -78,6 +79,7 @@ __all__ = [
     "FmkType",
     "Format",
     "LiteInfer",
+    "MixPrecisionCfg",
     "Model",
     "ModelGroup",
     "ModelGroupFlag",

@@ -15,24 +15,88 @@ from mslite.tensor import Input, Tensor, native_input, tensor_of
 from mslite.types import OptimizationLevel, QuantizationType
 
 
+class MixPrecisionCfg(Settings):
+    """How gradients are kept within float16. Wrong types raise TypeError, wrong values ValueError."""
+
+    _names = ("dynamic_loss_scale", "loss_scale", "num_of_not_nan_iter_th", "is_raw_mix_precision")
+
+    def __init__(self) -> None:
+        usual = _runtime.TrainCfg()
+        self._dynamic_loss_scale: bool = usual.dynamic_loss_scale
+        self._loss_scale: float = usual.loss_scale
+        self._num_of_not_nan_iter_th: int = usual.num_of_not_nan_iter_th
+        self._is_raw_mix_precision: bool = usual.is_raw_mix_precision
+
+    @property
+    def dynamic_loss_scale(self) -> bool:
+        """Halves `loss_scale` (to 1 at the least) where a gradient is beyond float16, and doubles it (to 65536 at the most)
+        after `num_of_not_nan_iter_th` steps without one."""
+        return self._dynamic_loss_scale
+
+    @dynamic_loss_scale.setter
+    def dynamic_loss_scale(self, dynamic: bool) -> None:
+        self._dynamic_loss_scale = checked("dynamic_loss_scale", dynamic, bool)
+
+    @property
+    def loss_scale(self) -> float:
+        """What the loss is multiplied by for the backward pass; above 0. Gradients are divided by it again."""
+        return self._loss_scale
+
+    @loss_scale.setter
+    def loss_scale(self, scale: float) -> None:
+        number = float(checked("loss_scale", float(scale) if isinstance(scale, int) else scale, float))
+        if not (math.isfinite(number) and number > 0):
+            raise ValueError(f"loss_scale must be a number above 0, not {scale}")
+        self._loss_scale = number
+
+    @property
+    def num_of_not_nan_iter_th(self) -> int:
+        """Steps in a row without a gradient beyond float16, after which a dynamic scale is doubled."""
+        return self._num_of_not_nan_iter_th
+
+    @num_of_not_nan_iter_th.setter
+    def num_of_not_nan_iter_th(self, steps: int) -> None:
+        self._num_of_not_nan_iter_th = integer("num_of_not_nan_iter_th", steps, 1)
+
+    @property
+    def is_raw_mix_precision(self) -> bool:
+        """The file itself says what is float16, as MindSpore writes it: nothing is rounded or scaled besides."""
+        return self._is_raw_mix_precision
+
+    @is_raw_mix_precision.setter
+    def is_raw_mix_precision(self, raw: bool) -> None:
+        self._is_raw_mix_precision = checked("is_raw_mix_precision", raw, bool)
+
+
 class TrainCfg(Settings):
     """How a model is trained. Wrong types raise TypeError, wrong values ValueError."""
 
-    _names = ("optimization_level", "loss_name", "accumulate_gradients")
+    _names = ("optimization_level", "mix_precision_cfg", "loss_name", "accumulate_gradients")
 
     def __init__(self) -> None:
         self._optimization_level = OptimizationLevel.O0
+        self._mix_precision_cfg = MixPrecisionCfg()
         self._loss_name = list(_runtime.TrainCfg().loss_name)
         self._accumulate_gradients = False
 
     @property
     def optimization_level(self) -> OptimizationLevel:
-        """O0: all in float32. Other levels, of mixed precision, are refused when the model is built."""
+        """O0: all in float32. O2: float16 but for batch normalisation, losses and optimizers; O3: batch normalisation, too.
+        AUTO: as O2 where the context asks for float16 and the processor computes in it."""
         return self._optimization_level
 
     @optimization_level.setter
     def optimization_level(self, level: OptimizationLevel) -> None:
         self._optimization_level = checked("optimization_level", level, OptimizationLevel)
+
+    @property
+    def mix_precision_cfg(self) -> MixPrecisionCfg:
+        """How gradients are kept within float16, at other levels than O0."""
+        return self._mix_precision_cfg
+
+    @mix_precision_cfg.setter
+    def mix_precision_cfg(self, config: MixPrecisionCfg) -> None:
+        self._mix_precision_cfg = checked("mix_precision_cfg", config, MixPrecisionCfg)
 
     @property
     def loss_name(self) -> list[str]:
@@ -61,6 +125,11 @@ def native_train_cfg(config: TrainCfg) -> _runtime.TrainCfg:
     native.optimization_level = config.optimization_level.value
     native.loss_name = config.loss_name
     native.accumulate_gradients = config.accumulate_gradients
+    mixed = config.mix_precision_cfg
+    native.dynamic_loss_scale = mixed.dynamic_loss_scale
+    native.loss_scale = mixed.loss_scale
+    native.num_of_not_nan_iter_th = mixed.num_of_not_nan_iter_th
+    native.is_raw_mix_precision = mixed.is_raw_mix_precision
     return native
 
 
@@ -189,4 +258,4 @@ def _native(name: str, tensors: Sequence[Tensor]) -> list[Any]:
     return [native_input(tensor) for tensor in tensors]
 
 
-__all__ = ["TrainCfg", "Trainable"]
+__all__ = ["MixPrecisionCfg", "TrainCfg", "Trainable"]

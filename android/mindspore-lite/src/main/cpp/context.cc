@@ -128,6 +128,7 @@ JAVA_CONFIG_METHOD(void, TrainCfg, AddMixPrecision)
       throw Failure{static_cast<int32_t>(mindspore::kLiteParamInvalid), "the number of iterations is negative"};
     }
     const Held<TrainCfgObject> object(handle);
+    object->config->optimization_level_ = mindspore::kAuto;
     mindspore::MixPrecisionCfg &mix = object->config->mix_precision_cfg_;
     mix.dynamic_loss_scale_ = is_dynamic == JNI_TRUE;
     mix.loss_scale_ = scale;

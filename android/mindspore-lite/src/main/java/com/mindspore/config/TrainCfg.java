@@ -23,7 +23,10 @@ public class TrainCfg extends NativeHandle {
     replace(nativeCreate(lossName));
   }
 
-  /** How gradients are scaled in mixed precision. */
+  /**
+   * Trains in mixed precision where the context asks for float16 ({@code addDeviceInfo(DT_CPU, true)}) and the
+   * processor computes in it, with gradients scaled like this.
+   */
   public boolean addMixPrecisionCfg(boolean dynamicLossScale, float lossScale, int thresholdIterNum) {
     return attempt(() -> nativeAddMixPrecision(handle(), dynamicLossScale, lossScale, thresholdIterNum));
   }
