@@ -19,13 +19,13 @@ typedef struct {
   int64_t step_pieces; /* pieces of one step of k, or 1 where a piece takes several steps */
   int64_t step;        /* numbers of a piece in one step of k */
   int64_t group_step;  /* packed numbers of one group */
+  int64_t bias_step;   /* copied ones, 0 when the bias is read where it is */
   bool residual;
 } conv2d_gemm_derived;
 
 static int32_t conv2d_gemm_support(const mslite_node *node) {
   mslite_convolution g;
   if (!mslite_convolution_fits(node, SIMD_REAL_TYPE, &g)) return 0;
-  if (SIMD_HALF && node->inputs[1]->data == NULL) return 0;
   if (node->op == MSLITE_OP_Conv2DAddFusion && node->inputs[3]->type != SIMD_REAL_TYPE) return 0;
   /* All of k at once. */
   if (SIMD_HALF && g.height.kernel * g.width.kernel > MOST_PIECES) return 0;
@@ -96,7 +96,9 @@ static mslite_status conv2d_gemm_prepare(const mslite_node *node, void *derived,
     numbers->pack_parts = (numbers->panels + PACKED_PANELS - 1) / PACKED_PANELS;
     schedule->shared_bytes += g->group * numbers->group_step * (int64_t)sizeof(simd_real);
   }
-  const int64_t prepared = numbers->padded_parts + numbers->pack_parts * g->group;
+  numbers->bias_step = g->has_bias ? gemm_bias_copy(node->inputs[2], g->group_out) : 0;
+  schedule->shared_bytes += g->group * numbers->bias_step * (int64_t)sizeof(simd_real);
+  const int64_t prepared = numbers->padded_parts + numbers->pack_parts * g->group + (numbers->bias_step > 0 ? 1 : 0);
   if (prepared > INT32_MAX) return MSLITE_ERROR_UNSUPPORTED;
   schedule->phase_count = 0;
   if (prepared > 0) schedule->part_count[schedule->phase_count++] = (int32_t)prepared;
@@ -107,6 +109,18 @@ static mslite_status conv2d_gemm_prepare(const mslite_node *node, void *derived,
 /* Where the weight is packed, behind the padded copy if there is one. */
 static simd_real *packed_weight(const mslite_run *run, const conv2d_gemm_derived *numbers) {
   return (simd_real *)run->shared + (numbers->padded.copied ? numbers->geometry.batch * numbers->padded.image : 0);
+}
+
+/* And a copy of the bias behind it. */
+static simd_real *copied_bias(const mslite_run *run, const conv2d_gemm_derived *numbers) {
+  return packed_weight(run, numbers) + (numbers->pack_parts > 0 ? numbers->geometry.group * numbers->group_step : 0);
+}
+
+static void copy_bias(const mslite_run *run, const conv2d_gemm_derived *numbers) {
+  const int64_t n = numbers->geometry.group_out;
+  for (int64_t i = 0; i < numbers->geometry.group; ++i) {
+    gemm_copy_bias((const simd_real *)run->inputs[2] + i * n, n, copied_bias(run, numbers) + i * numbers->bias_step);
+  }
 }
 
 static void pack_part(const mslite_run *run, const conv2d_gemm_derived *numbers, int64_t part) {
@@ -130,6 +144,7 @@ static void multiply_part(const mslite_run *run, const conv2d_gemm_derived *numb
   b += group * numbers->group_step + column * numbers->k;
   simd_real *c = (simd_real *)run->outputs[0] + row * g->out_channels + channel;
   const int64_t bias_step = SIMD_HALF ? mslite_packed_floats(1, g->group_out, GEMM_COLUMNS) : g->group_out;
+  const simd_real *bias = numbers->bias_step > 0 ? copied_bias(run, numbers) : run->inputs[2];
   const simd_real *windows[MSLITE_LARGEST_ROW_BLOCK];
   int64_t offsets[MOST_PIECES];
   gemm_block block = {
@@ -138,7 +153,7 @@ static void multiply_part(const mslite_run *run, const conv2d_gemm_derived *numb
       .b_step = GEMM_COLUMNS * numbers->k,
       .c = c,
       .c_step = g->out_channels,
-      .bias = g->has_bias ? (const simd_real *)run->inputs[2] + group * bias_step + column : NULL,
+      .bias = g->has_bias ? bias + group * bias_step + column : NULL,
       .rows = row + plan->row_block < numbers->rows ? plan->row_block : numbers->rows - row,
       .columns = (last_column < g->group_out ? last_column : g->group_out) - column,
   };
@@ -166,13 +181,15 @@ static void multiply_part(const mslite_run *run, const conv2d_gemm_derived *numb
 
 static void conv2d_gemm_run(const mslite_run *run, int32_t phase, int32_t part) {
   const conv2d_gemm_derived *numbers = run->derived;
-  const bool prepares = numbers->padded.copied || numbers->pack_parts > 0;
+  const bool prepares = numbers->padded.copied || numbers->pack_parts > 0 || numbers->bias_step > 0;
   if (phase == (prepares ? 1 : 0)) {
     multiply_part(run, numbers, part);
   } else if (part < numbers->padded_parts) {
     mslite_pad_part(&numbers->geometry, &numbers->padded, run->inputs[0], sizeof(simd_real), part, run->shared);
-  } else {
+  } else if (part - numbers->padded_parts < numbers->pack_parts * numbers->geometry.group) {
     pack_part(run, numbers, part - numbers->padded_parts);
+  } else {
+    copy_bias(run, numbers);
   }
 }
 

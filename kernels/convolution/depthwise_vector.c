@@ -31,7 +31,7 @@ typedef struct {
 static int32_t depthwise_support(const mslite_node *node) {
   mslite_convolution g;
   if (!mslite_convolution_fits(node, SIMD_REAL_TYPE, &g)) return 0;
-  if (SIMD_HALF && node->inputs[1]->data == NULL) return 0;
+  if (SIMD_HALF && (node->inputs[1]->data == NULL || (g.has_bias && node->inputs[2]->data == NULL))) return 0;
   /* Longer sums are no longer good in float16. */
   if (SIMD_HALF && g.height.kernel * g.width.kernel > MOST_HALF_TAPS) return 0;
   return mslite_is_depthwise(&g) && activation_is_fusable(g.activation) ? 3 : 0;

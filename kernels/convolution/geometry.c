@@ -93,12 +93,14 @@ mslite_status mslite_convolution_of(const mslite_node *node, mslite_convolution 
   return mslite_convolution_resolve(&attributes, node->inputs[0], node->inputs[1], geometry, NULL);
 }
 
+/* Constants that float16 is multiplied with are packed from float32. */
+static bool is_operand(const mslite_tensor *tensor, int32_t type) {
+  return tensor->type == (type == MSLITE_FLOAT16 && tensor->data != NULL ? MSLITE_FLOAT32 : type);
+}
+
 bool mslite_convolution_fits(const mslite_node *node, int32_t type, mslite_convolution *geometry) {
-  /* What float16 is multiplied with is packed from float32. */
-  const int32_t weights = type == MSLITE_FLOAT16 ? MSLITE_FLOAT32 : type;
-  if (node->input_count < 2 || node->inputs[0]->type != type || node->inputs[1]->type != weights) return false;
+  if (node->input_count < 2 || node->inputs[0]->type != type || !is_operand(node->inputs[1], type)) return false;
   if (mslite_convolution_of(node, geometry) != MSLITE_OK) return false;
   if (!geometry->has_bias) return true;
-  if (type == MSLITE_FLOAT16 && node->inputs[2]->data == NULL) return false;
-  return node->inputs[2]->type == weights && mslite_element_count(node->inputs[2]) == geometry->out_channels;
+  return is_operand(node->inputs[2], type) && mslite_element_count(node->inputs[2]) == geometry->out_channels;
 }

@@ -17,6 +17,7 @@ typedef struct {
 static int32_t winograd_support(const mslite_node *node, int32_t m) {
   mslite_convolution g;
   if (!mslite_convolution_fits(node, SIMD_REAL_TYPE, &g) || node->inputs[1]->data == NULL) return 0;
+  if (SIMD_HALF && g.has_bias && node->inputs[2]->data == NULL) return 0;
   if (node->op == MSLITE_OP_Conv2DAddFusion && node->inputs[3]->type != SIMD_REAL_TYPE) return 0;
   return activation_is_fusable(g.activation) && mslite_winograd_pays(&g, m, sizeof(simd_real)) ? 4 : 0;
 }

@@ -63,6 +63,16 @@ SIMD_INLINE void gemm_pack_bias(const float *bias, int64_t n, simd_real *packed)
   gemm_pack(bias, 1, n, n, 1, 0, mslite_packed_floats(1, n, GEMM_COLUMNS) / GEMM_COLUMNS, packed);
 }
 
+/* Numbers of a copy in whole panels that the kernel makes of a bias of float16 that changes from run to run; 0: none.
+ */
+SIMD_INLINE int64_t gemm_bias_copy(const mslite_tensor *bias, int64_t n) {
+  return SIMD_HALF && bias != NULL && bias->data == NULL ? mslite_packed_floats(1, n, GEMM_COLUMNS) : 0;
+}
+
+SIMD_INLINE void gemm_copy_bias(const simd_real *bias, int64_t n, simd_real *copy) {
+  gemm_pack_real(bias, 1, n, n, 1, 0, mslite_packed_floats(1, n, GEMM_COLUMNS) / GEMM_COLUMNS, copy);
+}
+
 /* How an m x n x k product is cut. The tile of float16 goes through all of k, and cuts its sums itself. */
 SIMD_INLINE void gemm_plan(int64_t m, int64_t n, int64_t k, mslite_gemm_plan *plan) {
   mslite_plan_gemm(m, n, k, GEMM_ROWS, GEMM_COLUMNS, plan);

@@ -80,7 +80,6 @@ bool mslite_product_fits(const mslite_node *node, int32_t type, mslite_product *
   if (node->inputs[1]->type != (is_half && node->inputs[1]->data != NULL ? MSLITE_FLOAT32 : type)) return false;
   if (mslite_product_of(node, product) != MSLITE_OK) return false;
   if (!product->has_bias) return true;
-  if (is_half && node->inputs[2]->data == NULL) return false;
-  return node->inputs[2]->type == (is_half ? MSLITE_FLOAT32 : type) &&
+  return node->inputs[2]->type == (is_half && node->inputs[2]->data != NULL ? MSLITE_FLOAT32 : type) &&
          mslite_element_count(node->inputs[2]) == product->n;
 }

@@ -8,6 +8,7 @@ typedef struct {
   mslite_gemm_plan plan;
   int64_t packed_step; /* numbers from one packed matrix of b to the next */
   int64_t pack_parts;  /* parts per matrix of b in the packing phase, 0 when b is packed already */
+  int64_t bias_copy;   /* numbers */
 } matmul_derived;
 
 enum { PACKED_PANELS = 4 }; /* of one part of the packing phase */
@@ -40,6 +41,11 @@ static void matmul_pack(const mslite_node *node, int32_t input, const void *sour
   }
 }
 
+/* Of b, where the kernel packs it. */
+static int64_t packed_numbers(const matmul_derived *numbers) {
+  return numbers->pack_parts > 0 ? numbers->product.b_batch * numbers->packed_step : 0;
+}
+
 static mslite_status matmul_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
   matmul_derived *numbers = derived;
   mslite_product *p = &numbers->product;
@@ -60,10 +66,13 @@ static mslite_status matmul_prepare(const mslite_node *node, void *derived, msli
   numbers->pack_parts = packed ? 0 : (panels + PACKED_PANELS - 1) / PACKED_PANELS;
   const int64_t parts = p->batch * plan->row_blocks * plan->panel_blocks;
   if (parts > INT32_MAX || numbers->pack_parts * p->b_batch > INT32_MAX) return MSLITE_ERROR_UNSUPPORTED;
+  numbers->bias_copy = p->has_bias ? gemm_bias_copy(node->inputs[2], p->n) : 0;
+  const int64_t prepared = numbers->pack_parts * p->b_batch + (numbers->bias_copy > 0 ? 1 : 0);
   schedule->phase_count = 0;
-  if (!packed) {
-    schedule->part_count[schedule->phase_count++] = (int32_t)(numbers->pack_parts * p->b_batch);
-    schedule->shared_bytes = p->b_batch * numbers->packed_step * (int64_t)sizeof(simd_real);
+  if (prepared > 0) {
+    if (prepared > INT32_MAX) return MSLITE_ERROR_UNSUPPORTED;
+    schedule->part_count[schedule->phase_count++] = (int32_t)prepared;
+    schedule->shared_bytes = (packed_numbers(numbers) + numbers->bias_copy) * (int64_t)sizeof(simd_real);
   }
   schedule->part_count[schedule->phase_count++] = (int32_t)parts;
   if (p->transpose_a) schedule->scratch_bytes = plan->row_block * plan->k_block * (int64_t)sizeof(simd_real);
@@ -89,6 +98,7 @@ static void multiply(const mslite_run *run, const matmul_derived *numbers, const
   const simd_real *a = (const simd_real *)run->inputs[0] + matrix_a * p->m * p->k;
   const simd_real *b = packed + matrix_b * numbers->packed_step + panel * GEMM_COLUMNS * p->k;
   const simd_real *bias = p->has_bias ? run->inputs[2] : NULL;
+  if (numbers->bias_copy > 0) bias = (const simd_real *)run->shared + packed_numbers(numbers);
   simd_real *c = (simd_real *)run->outputs[0] + (part / blocks * p->m + row) * p->n + column;
   const simd_real *rows[MSLITE_LARGEST_ROW_BLOCK];
   const int64_t no_offset = 0;
@@ -122,10 +132,11 @@ static void multiply(const mslite_run *run, const matmul_derived *numbers, const
 static void matmul_run(const mslite_run *run, int32_t phase, int32_t part) {
   const matmul_derived *numbers = run->derived;
   const mslite_product *p = &numbers->product;
-  if (numbers->pack_parts == 0) {
-    multiply(run, numbers, run->inputs[1], part);
-  } else if (phase == 1) {
-    multiply(run, numbers, run->shared, part);
+  const bool prepares = numbers->pack_parts > 0 || numbers->bias_copy > 0;
+  if (phase == (prepares ? 1 : 0)) {
+    multiply(run, numbers, numbers->pack_parts > 0 ? run->shared : run->inputs[1], part);
+  } else if (part == numbers->pack_parts * p->b_batch) {
+    gemm_copy_bias(run->inputs[2], p->n, (simd_real *)run->shared + packed_numbers(numbers));
   } else {
     const int64_t matrix = part / numbers->pack_parts, first = part % numbers->pack_parts * PACKED_PANELS;
     const int64_t panels = (p->n + GEMM_COLUMNS - 1) / GEMM_COLUMNS;

@@ -59,7 +59,7 @@ Session::Session(std::shared_ptr<SharedModel> model, const SessionOptions &optio
       options_(options),
       registered_(options.registered ? options.registered(model_->graph) : nullptr),
       plan_options_{options.isas,      options.threads, options.inter_op > 1, {},
-                    registered_.get(), options.half,    options.node_types,    options.mixed},
+                    registered_.get(), options.half,    options.node_types,   options.mixed},
       executor_(options.threads, options.inter_op, InternCores(options.cores)),
       workspace_(options.workspace ? options.workspace : std::make_shared<Workspace>()),
       variable_store_(options.variables ? options.variables : std::make_shared<VariableStore>()) {

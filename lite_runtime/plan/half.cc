@@ -1,5 +1,5 @@
-// Between the two halves of planning: which calls compute in float16, or round to it, and the casts where that begins and
-// ends.
+// Between the two halves of planning: which calls compute in float16, or round to it, and the casts where that begins
+// and ends.
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
@@ -52,7 +52,8 @@ class Planner::HalfPlanner {
       if (!IsWanted(calls_[i]) || (is_mixed() && !IsBounded(nodes[i].precision))) continue;
       const bool is_whole = !is_mixed() || (nodes[i].precision.exact | nodes[i].precision.exact_results) == 0;
       form.is_half = is_whole && Take(calls_[i], &form);
-      form.is_rounded = is_mixed() && !form.is_half && calls_[i].registered == nullptr && !KeepsItsTypes(calls_[i].node->op);
+      form.is_rounded =
+          is_mixed() && !form.is_half && calls_[i].registered == nullptr && !KeepsItsTypes(calls_[i].node->op);
     }
     if (!is_mixed()) DropLonely();
     std::vector<Call> calls;
@@ -75,7 +76,7 @@ class Planner::HalfPlanner {
  private:
   struct Form {
     bool is_half = false;
-    bool is_rounded = false;                        // computes in float32 with numbers that float16 has
+    bool is_rounded = false;                      // computes in float32 with numbers that float16 has
     std::vector<std::vector<uint8_t>> constants;  // per input: its numbers in float16, where the kernel wants them so
   };
 
@@ -97,7 +98,9 @@ class Planner::HalfPlanner {
   }
 
   // The type that the settings name for the node; else that of the whole model.
-  bool IsWanted(const Call &call) const { return NamedType(call) == 0 ? planner_.options_.half || is_mixed() : IsNamed(call); }
+  bool IsWanted(const Call &call) const {
+    return NamedType(call) == 0 ? planner_.options_.half || is_mixed() : IsNamed(call);
+  }
   bool IsNamed(const Call &call) const { return NamedType(call) == MSLITE_FLOAT16; }
   int32_t NamedType(const Call &call) const {
     const NodeTypes *types = planner_.options_.node_types.get();

@@ -49,8 +49,7 @@ void DefineTrainingSettings(nb::module_ &module) {
   DefineMixed<&ms::MixPrecisionCfg::loss_scale_>(&config, "loss_scale");
   DefineMixed<&ms::MixPrecisionCfg::num_of_not_nan_iter_th_>(&config, "num_of_not_nan_iter_th");
   DefineMixed<&ms::MixPrecisionCfg::is_raw_mix_precision_>(&config, "is_raw_mix_precision");
-  config
-      .def(nb::init<>())
+  config.def(nb::init<>())
       .def_prop_rw("loss_name", &ms::TrainCfg::GetLossName, &ms::TrainCfg::SetLossName)
       .def_rw("accumulate_gradients", &ms::TrainCfg::accumulate_gradients_)
       .def_prop_rw(

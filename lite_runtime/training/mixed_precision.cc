@@ -13,9 +13,8 @@ constexpr float kLeastScale = 1.0f;
 constexpr float kLargestScale = 65536.0f;
 
 bool IsNamed(const Node &node, const std::vector<std::string> &fragments) {
-  return std::any_of(fragments.begin(), fragments.end(), [&node](const std::string &fragment) {
-    return node.name.find(fragment) != std::string::npos;
-  });
+  return std::any_of(fragments.begin(), fragments.end(),
+                     [&node](const std::string &fragment) { return node.name.find(fragment) != std::string::npos; });
 }
 
 // By its name, or because it computes nothing else.
@@ -45,8 +44,7 @@ bool IsBatchNorm(int32_t op) {
 // Tensors that the losses are computed of.
 std::set<int32_t> UsedByLosses(const TrainingGraph &training) {
   const SubGraph &main = training.graph->subgraphs[0];
-  std::set<int32_t> used(main.outputs.begin(),
-                         main.outputs.begin() + static_cast<std::ptrdiff_t>(training.loss_count));
+  std::set<int32_t> used(main.outputs.begin(), main.outputs.begin() + static_cast<std::ptrdiff_t>(training.loss_count));
   for (auto index = main.nodes.rbegin(); index != main.nodes.rend(); ++index) {
     const Node &node = training.graph->nodes[static_cast<size_t>(*index)];
     const bool is_used = std::any_of(node.outputs.begin(), node.outputs.end(),

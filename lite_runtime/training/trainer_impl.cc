@@ -232,8 +232,9 @@ Status TrainerImpl::FinishRun() {
     const bool may_update = loss_scale_.Judge(are_finite);
     SetLossScale();
     if (!may_update) {
-      Log(LogLevel::kInfo, Format("a gradient is beyond float16 with the loss scaled by %g: the weights stay as they are",
-                                  static_cast<double>(scale)));
+      Log(LogLevel::kInfo,
+          Format("a gradient is beyond float16 with the loss scaled by %g: the weights stay as they are",
+                 static_cast<double>(scale)));
       accumulated_ = 0;
       return mindspore::kSuccess;
     }

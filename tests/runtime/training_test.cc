@@ -1,6 +1,9 @@
 // Training by the C++ API: epochs over datasets, callbacks, metrics.
 #include <gtest/gtest.h>
 #include <unistd.h>
+#ifdef __aarch64__
+#include <sys/auxv.h>
+#endif
 
 #include <algorithm>
 #include <cstdio>
@@ -102,10 +105,12 @@ std::shared_ptr<Context> OnTheCpu() {
   return context;
 }
 
-Status BuildFrom(const std::string &file, Model *model) {
+Status BuildFrom(const std::string &file, Model *model, OptimizationLevel level = kO0) {
   Graph graph;
   const Status status = Serialization::Load(file.data(), file.size(), kMindIR, &graph);
-  return status.IsError() ? status : model->Build(GraphCell(graph), OnTheCpu(), std::make_shared<TrainCfg>());
+  auto config = std::make_shared<TrainCfg>();
+  config->optimization_level_ = level;
+  return status.IsError() ? status : model->Build(GraphCell(graph), OnTheCpu(), config);
 }
 
 // Rows whose class is the place of their largest number; the last, incomplete batch is left out.
@@ -184,6 +189,44 @@ TEST_F(Training, LearnsFromADataset) {
   ASSERT_EQ(other.Build(GraphCell(graph), OnTheCpu(), std::make_shared<TrainCfg>()), kSuccess);
   EXPECT_FLOAT_EQ(other.GetLearningRate(), 0.25f);
   EXPECT_TRUE(std::filesystem::exists(folder_ + "/m_trained_30.ms"));
+}
+
+// The product is computed in float16 where the processor does that, and between casts elsewhere; it learns the same.
+TEST_F(Training, LearnsInMixedPrecision) {
+  Model mixed;
+  ASSERT_EQ(BuildFrom(TrainingModel(), &mixed, kO2), kSuccess);
+  std::vector<float> last;
+  for (Model *model : {&model_, &mixed}) {
+    LossMonitor losses(0);
+    ASSERT_EQ(model->Train(30, Rows(), {&losses}), kSuccess);
+    last.push_back(losses.GetLossPoints().back().second);
+    EXPECT_LT(last.back(), 0.3f * losses.GetLossPoints().front().second);
+  }
+  EXPECT_NE(last[0], last[1]);
+  EXPECT_NEAR(last[0], last[1], 5e-3f * last[0]);
+
+  DataType product = DataType::kTypeUnknown;
+  bool reads_half = false;
+  const MSKernelCallBack after = [&](const std::vector<MSTensor> &read, const std::vector<MSTensor> &written,
+                                     const MSCallBackParam &call) {
+    if (call.node_name == "net/MatMul") product = written[0].DataType();
+    reads_half = reads_half || read[0].DataType() == DataType::kNumberTypeFloat16;
+    return true;
+  };
+  ASSERT_EQ(mixed.SetTrainMode(true), kSuccess);
+  ASSERT_EQ(mixed.RunStep(nullptr, after), kSuccess);
+  EXPECT_TRUE(reads_half);
+#ifdef __aarch64__
+  const bool computes_in_half = (getauxval(AT_HWCAP) & HWCAP_ASIMDHP) != 0;
+#else
+  const bool computes_in_half = false;
+#endif
+  EXPECT_EQ(product, computes_in_half ? DataType::kNumberTypeFloat16 : DataType::kNumberTypeFloat32);
+}
+
+TEST_F(Training, RefusesLevelsOfNoPrecision) {
+  Model model;
+  EXPECT_EQ(BuildFrom(TrainingModel(), &model, static_cast<OptimizationLevel>(7)), kLiteParamInvalid);
 }
 
 TEST_F(Training, CallsBack) {
