@@ -14,7 +14,7 @@ from mslite.converter.dynamic_dims import Bound, check_dynamic_dims, memory_boun
 from mslite.converter.errors import Blocker, ConversionError, ReturnCode
 from mslite.converter.ethosu import Placement
 from mslite.converter.ethosu.placement import place_on_npu, round_scales
-from mslite.converter.front_ends import parse_model, source_layout
+from mslite.converter.front_ends import parse_model, source_layout, with_own_training
 from mslite.converter.memory_limit import memory_limited
 from mslite.converter.mindir.graph import Module
 from mslite.converter.mindir.module_io import save, save_sealed
@@ -191,6 +191,7 @@ def _convert(options: Options, progress: Callable[[str], None], samples: Progres
     options.encryption.check()
     framework = options.framework if options.framework is not None else detect(options.model_file)
     progress(_PARSE)
+    options = with_own_training(options, framework)
     try:
         module = parse_model(options, framework)
     except ConversionError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from mslite.converter.contradictions import contradictions_refuse
@@ -38,7 +39,17 @@ def _tf(options: Options) -> Module:
 def _mindir(options: Options) -> Module:
     from mslite.converter.parsers.mindir import parse
 
-    return parse(options.model_file, options.encryption.source_opener)
+    return parse(options.model_file, options.encryption.source_opener, options.training is not None)
+
+
+def with_own_training(options: Options, framework: FmkType) -> Options:
+    """The options, with the loss and the optimiser of a file that holds them. Raises ConversionError."""
+    if options.training is None or framework is not FmkType.MINDIR:
+        return options
+    from mslite.converter.parsers.mindir import training_settings
+
+    found = training_settings(options.model_file, options.training, options.encryption.source_opener)
+    return replace(options, training=found)
 
 
 def _pytorch(options: Options) -> Module:

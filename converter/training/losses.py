@@ -12,6 +12,7 @@ from mslite.converter.mindir.graph import Node, Value
 from mslite.converter.mindir.ops import activation, arithmetic, training
 from mslite.converter.mindir.ops.enums import ActivationType, DataType, Format, ReduceMode
 from mslite.converter.mindir.ops.reduction import ReduceFusion
+from mslite.converter.mindir.ops.unary import Abs, Sign
 from mslite.converter.training.builder import Builder
 from mslite.converter.training.gradients import shape_of
 from mslite.converter.training.settings import Loss
@@ -39,7 +40,12 @@ def add_loss(build: Builder, kind: Loss, output: Value, source: str) -> LossNode
             f"{source}: {kind.value} needs an output of rows and classes; '{of.name}' has the shape {list(shape)}",
             code=ReturnCode.SHAPE_ERROR,
         )
-    makers = {Loss.SPARSE_SOFTMAX: _sparse, Loss.SOFTMAX: _dense, Loss.SQUARED: _squared}
+    makers = {
+        Loss.SPARSE_SOFTMAX: _sparse,
+        Loss.SOFTMAX: _dense,
+        Loss.SQUARED: _squared,
+        Loss.ABSOLUTE: _absolute,
+    }
     return makers.get(kind, _elementwise)(build, kind, of)
 
 
@@ -95,6 +101,15 @@ def _squared(build: Builder, kind: Loss, of: Value) -> LossNodes:
     difference = build.node(arithmetic.SubFusion(), f"{PREFIX}{kind.value}/difference", [of, labels], shape)
     squares = build.node(arithmetic.MulFusion(), f"{PREFIX}{kind.value}", [difference, difference], shape)
     return LossNodes(_mean(build, squares), labels, of, _scaled(build, difference, 2 / prod(shape)))
+
+
+def _absolute(build: Builder, kind: Loss, of: Value) -> LossNodes:
+    shape = shape_of(of)
+    labels = _labels(build, shape)
+    difference = build.node(arithmetic.SubFusion(), f"{PREFIX}{kind.value}/difference", [of, labels], shape)
+    distances = build.node(Abs(), f"{PREFIX}{kind.value}", [difference], shape)
+    sign = build.node(Sign(), f"Gradients/{PREFIX}sign", [difference], shape)
+    return LossNodes(_mean(build, distances), labels, of, _scaled(build, sign, 1 / prod(shape)))
 
 
 def _elementwise(build: Builder, kind: Loss, of: Value) -> LossNodes:

@@ -14,6 +14,7 @@ from mslite.converter.mindir.ops.reduction import ReduceFusion
 from mslite.converter.mindir.ops.state import AssignVariable, ReadVariable
 from mslite.converter.mindir.ops.unary import Sqrt
 from mslite.converter.training.builder import Builder
+from mslite.converter.training.frozen import is_named
 from mslite.converter.training.gradients import shape_of
 from mslite.converter.training.settings import Optimizer, TrainSettings
 
@@ -103,10 +104,10 @@ class Steps:
 
     def add(self, name: str, weight: Value, gradient: Value) -> None:
         """The step on the variable `name`, which holds `weight`."""
-        kind, decay = self._settings.optimizer, self._settings.weight_decay
+        kind, decay = self._settings.optimizer, self._decay_of(name)
         if kind in _PRECONDITIONED:
             self._descent(name, weight, self._preconditioned(name, weight, gradient))
-        elif kind is Optimizer.ADAM:
+        elif kind in (Optimizer.ADAM, Optimizer.ADAM_WEIGHT_DECAY):
             self._adam(name, weight, gradient)
         elif kind is Optimizer.SGD and not decay:
             self._descent(name, weight, gradient)
@@ -114,6 +115,9 @@ class Steps:
             self._decayed(name, weight, gradient, decay)
         else:
             self._momentum(name, weight, gradient)
+
+    def _decay_of(self, name: str) -> float:
+        return 0.0 if any(is_named(name, one) for one in self._settings.undecayed) else self._settings.weight_decay
 
     # ---- optimisers that MindSpore's files have none of: what they make of the gradient, and a plain descent by it ----
 
@@ -157,7 +161,7 @@ class Steps:
         return after
 
     def _with_decay(self, name: str, weight: Value, step: Value) -> Value:
-        if not self._settings.weight_decay:
+        if not self._decay_of(name):
             return step
         decay = self._times(name, "decay", weight, self._number("weight_decay", self._settings.weight_decay))
         return self._node(AddFusion(), f"{name}{_INNER}decayed", [step, decay], shape_of(weight))
@@ -216,8 +220,9 @@ class Steps:
         beta1, beta2 = self._number("beta1", settings.beta1), self._number("beta2", settings.beta2)
         epsilon = self._number("epsilon", settings.epsilon)
         before = [weight, *states.values()]
-        if settings.weight_decay:
-            decay = self._number("weight_decay", settings.weight_decay)
+        if settings.weight_decay or settings.optimizer is Optimizer.ADAM_WEIGHT_DECAY:
+            own = self._decay_of(name)
+            decay = self._number("weight_decay" if own else "no_weight_decay", own)
             inputs = [*before, self._rate, beta1, beta2, epsilon, decay, gradient]
             self._results(training.AdamWeightDecay(), name, inputs, states)
         else:

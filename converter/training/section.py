@@ -54,6 +54,7 @@ def train_settings(keys: Mapping[str, str], defaults: TrainSettings = _PLAIN) ->
         output=keys.get("output", ""),
         batch=int(number("batch_size", 1, 0, 1 << 20)) if "batch_size" in keys else None,
         frozen=frozenset(filter(None, keys.get("frozen", "").split(","))),
+        stated=frozenset(keys) - {"frozen"},  # more constants may stay
     )
 
 

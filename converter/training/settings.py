@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from enum import Enum
+from typing import Any
 
 
 class Loss(Enum):
@@ -16,6 +18,7 @@ class Loss(Enum):
     SIGMOID = "SigmoidCrossEntropy"
     """Of logits (or of the sigmoid's results) and float labels; the mean over all elements."""
     SQUARED = "MeanSquaredError"
+    ABSOLUTE = "MeanAbsoluteError"
     SMOOTH_L1 = "SmoothL1"
     """Squares below a distance of 1, distances above; the mean."""
 
@@ -30,6 +33,8 @@ class Optimizer(Enum):
     ADAMW = "AdamW"
     ADAGRAD = "Adagrad"
     RMSPROP = "RMSProp"
+    ADAM_WEIGHT_DECAY = "AdamWeightDecay"
+    """MindSpore's: as AdamW, but nothing corrects that the moments begin with 0."""
 
 
 class BatchNorm(Enum):
@@ -51,6 +56,8 @@ class TrainSettings:
     momentum: float = 0.9
     """Of MOMENTUM and NESTEROV."""
     weight_decay: float = 0.0
+    undecayed: frozenset[str] = frozenset()
+    """Names of constants that weight decay leaves out."""
     beta1: float = 0.9
     beta2: float = 0.999
     epsilon: float = 1e-8
@@ -67,6 +74,12 @@ class TrainSettings:
     """The output of which the loss is computed, where there are several."""
     frozen: frozenset[str] = frozenset()
     """Names of constants, or of layers, that stay as they are (`frozen.py`)."""
+    stated: frozenset[str] = frozenset()
+    """The settings that the user has given."""
+
+    def completed(self, found: Mapping[str, Any]) -> TrainSettings:
+        """These, and what was `found` in the model where the user has given nothing."""
+        return replace(self, **{name: value for name, value in found.items() if name not in self.stated})
 
 
 TRAINS_ALL = TrainSettings(batch_norm=BatchNorm.TRAIN, dropout=True)

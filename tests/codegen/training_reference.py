@@ -180,9 +180,8 @@ class Trainer:
         factor = 1.0 if self.clip is None else min(1.0, self.clip / norm)
         for layer in self.layers:
             for weight, gradient in zip(layer.weights, layer.gradients, strict=True):
-                weight -= self.change(
-                    weight, factor * gradient + (0 if self.optimizer in ("Adam", "AdamW") else self.decay) * weight
-                )
+                decay = 0 if self.optimizer.startswith("Adam") else self.decay
+                weight -= self.change(weight, factor * gradient + decay * weight)
         return loss
 
     def change(self, weight: Array, gradient: Array) -> Array:
@@ -201,7 +200,7 @@ class Trainer:
         if self.optimizer == "AdamW":
             root = np.sqrt(v / (1 - _BETA2**self.count)) + 1e-8
             return self.rate * (m / (1 - _BETA1**self.count) / root + self.decay * weight)
-        if self.decay:
+        if self.decay or self.optimizer == "AdamWeightDecay":
             return self.rate * (m / (np.sqrt(v) + 1e-8) + self.decay * weight)
         correction = np.sqrt(1 - _BETA2**self.count) / (1 - _BETA1**self.count)
         return self.rate * correction * m / (np.sqrt(v) + 1e-8)

@@ -252,6 +252,8 @@ def test_losses(loss: Loss, tmp_path: Path) -> None:
         if loss is Loss.SIGMOID:
             return float((np.logaddexp(0, z) - labels * z).mean())
         d = np.abs(z - labels)
+        if loss is Loss.ABSOLUTE:
+            return float(d.mean())
         return float((d**2).mean() if loss is Loss.SQUARED else np.where(d < 1, d**2 / 2, d - 0.5).mean())
 
     made = training_graph(net.module(), TrainSettings(loss, Optimizer.SGD, learning_rate=1.0))

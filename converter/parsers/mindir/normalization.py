@@ -24,7 +24,7 @@ def batch_norm(call: Call) -> Entry:
     """MindSpore's has scale, offset, mean and variance; with fewer operands it is ours of the same name."""
     if len(call.entries) < 5 and call.operator == "BatchNorm":
         return convert_own(call, ops.BatchNorm)
-    if call.boolean("is_training"):
+    if call.boolean("is_training") and not call.scope.session.trains:
         remedy = "Export the model for inference, with net.set_train(False)"
         raise call.block("statistics of the batch are not computed", remedy, "is_training")
     op = ops.FusedBatchNorm(epsilon=call.real("epsilon", 1e-5), momentum=call.real("momentum", 0.1), mode=0)

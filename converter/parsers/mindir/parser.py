@@ -24,13 +24,14 @@ from .file import file_error, load
 from .importer import GraphImporter
 from .session import Session
 from .tensors import TensorReader
+from .training_step import network
 
 FRAMEWORK_MINDIR = 3
 _MAX_GRAPHS = 4096
 
 
-def parse(path: Path, opener: Opener | None = None) -> Module:
-    """Reads a `.mindir` model; `opener` decrypts it.
+def parse(path: Path, opener: Opener | None = None, trains: bool = False) -> Module:
+    """Reads a `.mindir` model; `opener` decrypts it. `trains`: what trains stays, and of a training step the network is read.
 
     Images are NCHW, unless the model (or every node of images in it) says NHWC: then `Module.layout` does. Weights are in
     our own layout. Dimensions that the model leaves open are symbols.
@@ -40,17 +41,20 @@ def parse(path: Path, opener: Opener | None = None) -> Module:
     name = str(path)
     model = load(path, opener)
     try:
-        return _import(name, model, path, opener)
+        return _import(name, model, path, opener, trains)
     except RecursionError:
         raise file_error(name, "its tuples are nested too deeply") from None
 
 
-def _import(name: str, model: Message, path: Path, opener: Opener | None) -> Module:
+def _import(name: str, model: Message, path: Path, opener: Opener | None, trains: bool) -> Module:
+    reader = TensorReader(path.parent, opener)
+    if trains:
+        model = network(model, name, reader)
     protos = [model.graph, *model.functions]
     if len(protos) > _MAX_GRAPHS:
         raise file_error(name, f"the model has {len(protos)} graphs; {_MAX_GRAPHS} are supported")
     layout = _layout(model, protos)
-    session = Session(name, model, TensorReader(path.parent, opener), layout)
+    session = Session(name, model, reader, layout, trains)
     for number, proto in enumerate(protos):
         if proto.name in session.graph_index:
             raise file_error(name, f"two graphs have the name '{proto.name}'")

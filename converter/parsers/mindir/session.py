@@ -23,6 +23,8 @@ class Session:
     model: Message
     reader: TensorReader
     layout: Format
+    trains: bool = False
+    """Dropout and statistics of the batch stay."""
     graphs: list[Graph] = field(default_factory=list)
     blockers: list[Blocker] = field(default_factory=list)
     nodes: Names = field(default_factory=Names)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.ops import training as ops
 from mslite.converter.mindir.ops.indexing import Gather
 
 from .blocked import Dependent
@@ -61,7 +62,11 @@ def pass_on(call: Call) -> Entry:
 @primitive("Dropout", operators="", arguments="x keep_prob Seed0 Seed1")
 def dropout(call: Call) -> Entry:
     """At inference the input itself; its mask, if anybody reads it, is a node that stands in the way."""
-    return Sequence((call.input(0), Failed())) if call.declared_outputs > 1 else call.input(0)
+    x = call.input(0)
+    kept = call.real("keep_prob", 0.5)
+    if call.scope.session.trains and 0 < kept < 1 and x.producer is not None:
+        x = call.emit(ops.Dropout(keep_prob=kept), x)
+    return Sequence((x, Failed())) if call.declared_outputs > 1 else x
 
 
 @primitive("UpdateState", operators="")

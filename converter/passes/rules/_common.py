@@ -70,6 +70,16 @@ def per_channel(data: Array, channels: int) -> Float | None:
     return np.ascontiguousarray(np.broadcast_to(data.reshape(-1), (channels,)).astype(np.float32))
 
 
+def bias_value(added: Value, channels: int, own: Float | None, name: str) -> Value:
+    """The bias of a layer whose `own` one, if any, and the constant behind it become one: that constant itself where it is all
+    of it."""
+    vector = per_channel(added.array(), channels)
+    assert vector is not None
+    if own is None and added.shape == (channels,):
+        return added
+    return float_value(name, vector if own is None else own + vector)
+
+
 def last_dimension(value: Value) -> int | None:
     """The size of the last dimension where it is known."""
     return value.shape[-1] if value.shape and value.shape[-1] >= 0 else None

@@ -11,8 +11,8 @@ from mslite.converter.passes.rules._common import (
     activation_of,
     as_float,
     become,
+    bias_value,
     broadcast_keeps_rank,
-    float_value,
     has_no_activation,
     last_dimension,
     per_channel,
@@ -46,16 +46,9 @@ def _rewrite(match: Match, graph: Graph) -> None:
     conv, add = match.node("conv"), match.root
     channels = last_dimension(conv.output)
     assert channels is not None
-    bias = per_channel(match.array("bias"), channels)
-    assert bias is not None
-    if len(conv.inputs) > 2:
-        bias = as_float(conv.inputs[2]) + bias
-    become(
-        add,
-        changed(conv.op, activation_type=activation_of(add)),
-        [*conv.inputs[:2], float_value(f"{conv.name}_bias", bias)],
-        conv.name,
-    )
+    own = as_float(conv.inputs[2]) if len(conv.inputs) > 2 else None
+    bias = bias_value(match.value("bias"), channels, own, f"{conv.name}_bias")
+    become(add, changed(conv.op, activation_type=activation_of(add)), [*conv.inputs[:2], bias], conv.name)
 
 
 RULE = Rule("ConvBiasaddFusion", (_PATTERN,), _rewrite, _check, quantised=True)

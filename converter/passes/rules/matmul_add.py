@@ -14,8 +14,8 @@ from mslite.converter.passes.rules._common import (
     activation_of,
     as_float,
     become,
+    bias_value,
     broadcast_keeps_rank,
-    float_value,
     has_no_activation,
     last_dimension,
     per_channel,
@@ -49,14 +49,11 @@ def _rewrite(match: Match, graph: Graph) -> None:
     matmul, root = match.node("matmul"), match.root
     columns = last_dimension(matmul.output)
     assert columns is not None
-    bias = per_channel(match.array("bias"), columns)
-    assert bias is not None
-    if len(matmul.inputs) > 2:
-        bias = np.broadcast_to(as_float(matmul.inputs[2]), (columns,)) + bias
+    own = np.broadcast_to(as_float(matmul.inputs[2]), (columns,)) if len(matmul.inputs) > 2 else None
     product = changed(matmul.op, activation_type=activation_of(root))
     if isinstance(product, FullConnection):
         product = changed(product, has_bias=True)
-    operands = [*matmul.inputs[:2], float_value(f"{matmul.name}_bias", bias)]
+    operands = [*matmul.inputs[:2], bias_value(match.value("bias"), columns, own, f"{matmul.name}_bias")]
     become(root, product, operands, matmul.name)
 
 

@@ -1,0 +1,364 @@
+"""Training steps as MindSpore exports them (`export(TrainOneStepCell(...))`): the network, its loss and its optimiser, taken apart.
+
+The gradients in the file are not read: they are those of the network, and the converter computes them itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mslite.converter.encryption import Opener
+from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.parsers.protobuf import Message
+from mslite.converter.training.settings import BatchNorm, Loss, Optimizer, TrainSettings
+
+from .file import load
+from .messages import GraphProto, ModelProto
+from .tensors import TensorError, TensorReader
+from .values import contents
+
+_PASSING = frozenset({"Load", "Depend", "Reshape", "Cast"})
+"""Primitives behind which a scalar is the same."""
+_STRUCTURE = _PASSING | {"Constant", "UpdateState", "MakeTuple", "TupleGetItem"}
+
+_LOSSES = {
+    frozenset({"SparseSoftmaxCrossEntropyWithLogits"}): Loss.SPARSE_SOFTMAX,
+    frozenset({"OneHot", "SoftmaxCrossEntropyWithLogits", "ReduceMean"}): Loss.SPARSE_SOFTMAX,
+    frozenset({"SoftmaxCrossEntropyWithLogits", "ReduceMean"}): Loss.SOFTMAX,
+    frozenset({"Sub", "Square", "ReduceMean"}): Loss.SQUARED,
+    frozenset({"Sub", "Abs", "ReduceMean"}): Loss.ABSOLUTE,
+    frozenset({"SigmoidCrossEntropyWithLogits", "ReduceMean"}): Loss.SIGMOID,
+    frozenset({"BCEWithLogitsLoss"}): Loss.SIGMOID,
+    frozenset({"SmoothL1Loss"}): Loss.SMOOTH_L1,
+    frozenset({"SmoothL1Loss", "ReduceMean"}): Loss.SMOOTH_L1,
+}
+"""What the nodes of a loss are -> the loss, by its mean."""
+_NORMALISATIONS = ("BatchNorm", "FusedBatchNormEx")
+
+
+def training_settings(path: Path, stated: TrainSettings, opener: Opener | None = None) -> TrainSettings:
+    """What the training step in the file is trained with, but for what `stated` holds that somebody has stated; `stated` itself
+    where the file is a network without an optimiser.
+
+    Raises ConversionError for a file that cannot be read, and for a loss or an optimiser that has no equal here.
+    """
+    step = _Step(str(path), load(path, opener), TensorReader(path.parent, opener))
+    return step.settings(stated) if step.optimizers else stated
+
+
+def network(model: Message, name: str, reader: TensorReader) -> Message:
+    """The network of a training step: what its loss is computed of. The model itself where it has no optimiser."""
+    step = _Step(name, model, reader)
+    return step.network() if step.optimizers else model
+
+
+class _Step:
+    """The nodes of the main graph by what they make, and which are the loss and the optimiser."""
+
+    def __init__(self, name: str, model: Message, reader: TensorReader) -> None:
+        self._name, self._model, self._reader = name, model, reader
+        self._primitives = {primitive.name: primitive for primitive in model.primitives}
+        self._makers = {output: node for node in model.graph.node for output in node.output}
+        self._parameters = {tensor.name: tensor for tensor in model.graph.parameter}
+        self.optimizers = [node for node in model.graph.node if self._kind(node) in _OPTIMIZERS]
+
+    def _kind(self, node: Message) -> str:
+        shared = self._primitives.get(node.op_type.removeprefix("REF::"))
+        name = node.op_type if shared is None else shared.op_type
+        return str(name).removeprefix("S-Prim-")
+
+    def _error(self, what: str, remedy: str) -> ConversionError:
+        return ConversionError(f"{self._name}: {what}. {remedy}", code=ReturnCode.NOT_SUPPORTED)
+
+    def _plain(self, name: str) -> str:
+        return str(name.removeprefix(f"{self._model.graph.name}:"))
+
+    # ---- numbers ----
+
+    def _source(self, name: str) -> str:
+        """Where a value comes from, behind nodes that pass it on."""
+        while (node := self._makers.get(name)) is not None and self._kind(node) in _PASSING and node.input:
+            name = node.input[0]
+        return name
+
+    def _value(self, name: str) -> Any:
+        """What a constant or a parameter holds; None for what a node computes."""
+        source = self._source(name)
+        try:
+            if source in self._parameters:
+                return self._reader.array(self._parameters[source])
+            node = self._makers.get(source)
+            if node is not None and node.op_type == "Constant" and node.attribute:
+                return contents(node.attribute[0], self._reader)
+        except TensorError as error:
+            raise self._error(f"'{self._plain(source)}': {error}", "Export the model again") from None
+        return None
+
+    def number(self, name: str) -> float | None:
+        """The scalar; None for what a node computes, and for what is none."""
+        value = self._value(name)
+        if isinstance(value, bool | int | float):
+            return float(value)
+        return float(value.reshape(-1)[0]) if isinstance(value, np.ndarray) and value.size == 1 else None
+
+    def attribute(self, node: Message, name: str) -> Any:
+        shared = self._primitives.get(node.op_type.removeprefix("REF::"))
+        for each in [*([] if shared is None else shared.attribute), *node.attribute]:
+            if each.name == name:
+                return contents(each, self._reader)
+        return None
+
+    # ---- the loss ----
+
+    def _is_of_loss(self, node: Message) -> bool:
+        """MindSpore names nodes by the cell that they belong to."""
+        scope = str(node.domain)
+        return "_loss_fn" in scope and not scope.startswith("Gradients/") and "optimizer-" not in scope
+
+    def _loss_nodes(self) -> list[Message]:
+        nodes = [node for node in self._model.graph.node if self._is_of_loss(node) and node.op_type != "Constant"]
+        if not nodes:
+            raise self._error(
+                "it has an optimiser, but no node is called a loss (_loss_fn)",
+                "Export TrainOneStepCell(WithLossCell(network, loss), optimizer)",
+            )
+        return nodes
+
+    def _output(self) -> str:
+        """What the loss is computed of."""
+        nodes = self._loss_nodes()
+        made = {output for node in nodes for output in node.output}
+        inputs = {info.name for info in self._model.graph.input}
+        found = {
+            name
+            for node in nodes
+            if self._kind(node) not in ("Load", "UpdateState", "Depend")
+            for name in node.input
+            if name not in made
+            and name not in inputs
+            and (maker := self._makers.get(name)) is not None
+            and self._kind(maker) not in ("Constant", "UpdateState")
+        }
+        if len(found) != 1:
+            names = ", ".join(f"'{self._plain(name)}'" for name in sorted(found)) or "nothing"
+            raise self._error(
+                f"its loss is computed of {names}; it must be one value", "Export a network with one output"
+            )
+        return str(found.pop())
+
+    def _loss(self) -> Loss:
+        nodes = self._loss_nodes()
+        kinds = frozenset(self._kind(node) for node in nodes) - _STRUCTURE
+        loss = _LOSSES.get(kinds)
+        if loss is None:
+            raise self._error(
+                f"its loss ({', '.join(sorted(kinds))}) is none of {', '.join(one.value for one in Loss)}",
+                "Say which one to train with: loss=... in [train_param]",
+            )
+        for node in nodes:
+            if self._kind(node) in ("BCEWithLogitsLoss", "SmoothL1Loss") and "ReduceMean" not in kinds:
+                self._check_mean(node)
+        return loss
+
+    def _check_mean(self, node: Message) -> None:
+        """Of losses that are one node: the mean, unweighted, is what is known."""
+        values = [self._value(name) for name in node.input[2:]]
+        stated = [self.attribute(node, "reduction"), *values]
+        reduction = next((value for value in stated if isinstance(value, str)), "mean")
+        numbers = [np.asarray(value) for value in values if not isinstance(value, str) and value is not None]
+        if reduction != "mean" or any(np.any(array != 1) for array in numbers):
+            raise self._error(
+                f"its loss {self._kind(node)} is weighted, or no mean",
+                "Say which one to train with: loss=... in [train_param]",
+            )
+
+    # ---- the optimiser ----
+
+    def settings(self, stated: TrainSettings) -> TrainSettings:
+        kinds = {self._kind(node) for node in self.optimizers}
+        if len(kinds) > 1:
+            raise self._error(f"it has several optimisers: {', '.join(sorted(kinds))}", "Export a step with one")
+        found: dict[str, Any] = {} if "loss" in stated.stated else {"loss": self._loss()}
+        if "optimizer" not in stated.stated:
+            (kind,) = kinds
+            read = _OPTIMIZERS[kind]
+            if read is None:
+                raise self._error(
+                    f"its optimiser {kind} has no equal here",
+                    "Say which one to train with: optimizer=... in [train_param]",
+                )
+            found.update(self._shared(kind, [read(self, node) for node in self.optimizers], stated))
+        trained = {self._plain(self._source(node.input[0])) for node in self.optimizers}
+        nodes = self._forward()
+        found["frozen"] = stated.frozen | (self._weights(nodes) - trained)
+        normalisations = [node for node in nodes if self._kind(node) in _NORMALISATIONS]
+        trains = {self._trains(node) for node in normalisations}
+        if len(trains) > 1:
+            raise self._error(
+                "some of its batch normalisations train and others do not",
+                "Choose with batch_norm=... in [train_param]",
+            )
+        found["batch_norm"] = BatchNorm.FROZEN if trains == {False} else BatchNorm.TRAIN
+        found["dropout"] = True
+        return stated.completed(found)
+
+    def _shared(self, kind: str, steps: list[dict[str, Any]], stated: TrainSettings) -> dict[str, Any]:
+        """The settings that all weights have; weight decay may leave some out."""
+        decays = [step.pop("weight_decay", 0.0) for step in steps]
+        largest = max((decay for decay in decays if decay is not None), default=0.0)
+        undecayed = {
+            self._plain(self._source(node.input[0]))
+            for node, decay in zip(self.optimizers, decays, strict=True)
+            if decay != largest
+        }
+        same = all(step == steps[0] for step in steps) and all(decay in (0.0, largest) for decay in decays)
+        if not same or None in decays:
+            raise self._error(f"its {kind} has other settings for some weights", "Say them in [train_param]")
+        for key, value in steps[0].items():
+            if value is None and key not in stated.stated:
+                raise self._error(
+                    f"the {key} of its {kind} is computed by the graph, as schedules are",
+                    f"Say where it begins, {key}=... in [train_param], and change it by an LRScheduler",
+                )
+        if steps[0]["optimizer"] is Optimizer.ADAM and largest:
+            raise self._error(
+                "its Adam adds the weight decay to the gradient",
+                "Train with AdamWeightDecay, or say optimizer=AdamW in [train_param]",
+            )
+        return {**steps[0], "weight_decay": largest, "undecayed": frozenset(undecayed)}
+
+    def decay(self, node: Message, gradient: str) -> float | None:
+        """The factor of the weight that MindSpore's optimisers add to a gradient."""
+        weight = self._source(node.input[0])
+        sums = self._makers.get(gradient)
+        if sums is None or self._kind(sums) not in ("AddN", "Add") or "optimizer-" not in sums.domain:
+            return 0.0
+        operands = list(sums.input)
+        if self._kind(sums) == "AddN" and len(operands) == 1:
+            operands = list(self._makers[operands[0]].input)
+        for name in operands:
+            product = self._makers.get(name)
+            if product is not None and self._kind(product) == "Mul":
+                factors = [self.number(each) for each in product.input if self._source(each) != weight]
+                if len(factors) == 1 and factors[0] is not None:
+                    return factors[0]
+        return None
+
+    # ---- the network ----
+
+    def _forward(self) -> list[Message]:
+        """The nodes that the network's output needs, in their order."""
+        needed, pending = set(), [self._output()]
+        while pending:
+            name = pending.pop()
+            node = self._makers.get(name)
+            if node is None or id(node) in needed:
+                continue
+            needed.add(id(node))
+            pending.extend(node.input)
+        return [node for node in self._model.graph.node if id(node) in needed]
+
+    def _weights(self, nodes: list[Message]) -> set[str]:
+        """Parameters of float that layers may learn: not the statistics of batch normalisation."""
+        names = set()
+        for node in nodes:
+            kept = node.input[:3] if self._kind(node) in _NORMALISATIONS else node.input
+            names |= {
+                name for name in kept if name in self._parameters and self._kind(node) not in ("UpdateState", "Load")
+            }
+            if self._kind(node) == "Load" and self._parameters.get(node.input[0]) is not None:
+                names.add(node.input[0])
+        return {self._plain(name) for name in names if self._is_real(self._parameters[name])}
+
+    @staticmethod
+    def _is_real(tensor: Message) -> bool:
+        return bool(tensor.data_type == 1) and len(tensor.dims) > 0
+
+    def _trains(self, node: Message) -> bool:
+        stated = self.attribute(node, "is_training")
+        return bool(stated if stated is not None else self.number(node.input[5]) if len(node.input) > 5 else False)
+
+    def network(self) -> Message:
+        output = self._output()
+        nodes = self._forward()
+        read = {name for node in nodes for name in node.input}
+        graph = GraphProto()
+        graph.CopyFrom(self._model.graph)
+        for field in ("node", "input", "output", "parameter"):
+            graph.ClearField(field)
+        graph.node.extend(nodes)
+        graph.input.extend(info for info in self._model.graph.input if info.name in read)
+        graph.parameter.extend(tensor for tensor in self._model.graph.parameter if tensor.name in read)
+        graph.output.add(name=output)
+        model = ModelProto()
+        model.CopyFrom(self._model)
+        model.graph.CopyFrom(graph)
+        return model
+
+
+def _momentum(step: _Step, node: Message) -> dict[str, Any]:
+    nesterov = bool(step.attribute(node, "use_nesterov"))
+    return {
+        "optimizer": Optimizer.NESTEROV if nesterov else Optimizer.MOMENTUM,
+        "learning_rate": step.number(node.input[2]),
+        "momentum": step.number(node.input[4]),
+        "weight_decay": step.decay(node, node.input[3]),
+    }
+
+
+def _sgd(step: _Step, node: Message) -> dict[str, Any]:
+    momentum = step.number(node.input[4])
+    kind = Optimizer.NESTEROV if step.attribute(node, "nesterov") else Optimizer.MOMENTUM
+    own = float(step.attribute(node, "weight_decay") or 0.0)
+    given = step.decay(node, node.input[1])
+    return {
+        "optimizer": Optimizer.SGD if momentum == 0 else kind,
+        "learning_rate": step.number(node.input[2]),
+        "momentum": momentum,
+        "weight_decay": None if given is None else own + given,
+    }
+
+
+def _adam(step: _Step, node: Message) -> dict[str, Any]:
+    return {
+        "optimizer": Optimizer.ADAM,
+        "learning_rate": step.number(node.input[5]),
+        "beta1": step.number(node.input[6]),
+        "beta2": step.number(node.input[7]),
+        "epsilon": step.number(node.input[8]),
+        "weight_decay": step.decay(node, node.input[9]),
+    }
+
+
+def _adam_weight_decay(step: _Step, node: Message) -> dict[str, Any]:
+    return {
+        "optimizer": Optimizer.ADAM_WEIGHT_DECAY,
+        "learning_rate": step.number(node.input[3]),
+        "beta1": step.number(node.input[4]),
+        "beta2": step.number(node.input[5]),
+        "epsilon": step.number(node.input[6]),
+        "weight_decay": step.number(node.input[7]),
+    }
+
+
+_OPTIMIZERS: dict[str, Callable[[_Step, Message], dict[str, Any]] | None] = {
+    **dict.fromkeys(
+        (
+            "ApplyAdagrad",
+            "ApplyAdagradV2",
+            "ApplyAdaMax",
+            "ApplyCenteredRMSProp",
+            "ApplyFtrl",
+            "ApplyProximalAdagrad",
+            "ApplyRMSProp",
+        )
+    ),
+    "ApplyMomentum": _momentum,
+    "SGD": _sgd,
+    "Adam": _adam,
+    "AdamWeightDecay": _adam_weight_decay,
+}

@@ -1,0 +1,163 @@
+"""`--trainModel=true` of training steps that MindSpore exported: the losses and parameters that MindSpore itself had after ten
+steps, and what is refused."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mslite
+from mslite.converter.convert import Report, convert
+from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.options import FmkType, Options
+from mslite.converter.parsers.mindir import training_settings
+from mslite.converter.parsers.mindir.messages import ModelProto
+from mslite.converter.training import TRAINS_ALL, BatchNorm, Loss, Optimizer, train_settings
+from mslite.converter.training.settings import TrainSettings
+
+STEPS = Path(__file__).resolve().parents[2] / "models" / "mindspore_training"
+Edit = Callable[[ModelProto], None]  # type: ignore[valid-type]
+NAMES = ("momentum", "nesterov", "adam", "adam_weight_decay")
+
+
+def _unpacked(name: str, folder: Path) -> Path:
+    path = folder / f"{name}.mindir"
+    path.write_bytes(gzip.decompress((STEPS / f"{name}.mindir.gz").read_bytes()))
+    return path
+
+
+def _converted(path: Path, settings: TrainSettings = TRAINS_ALL) -> Report:
+    return convert(Options(path, path.with_suffix(""), framework=FmkType.MINDIR, training=settings))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_trains_as_mindspore(name: str, tmp_path: Path) -> None:
+    file = _converted(_unpacked(name, tmp_path)).files[0]
+    recorded = np.load(STEPS / f"{name}.npz")
+    model = mslite.Model()
+    model.build_from_file(file, mslite.ModelType.MINDIR, train_cfg=mslite.TrainCfg())
+    model.set_train_mode(True)
+    inputs = [np.ascontiguousarray(recorded["x"].transpose(0, 2, 3, 1)), recorded["labels"]]
+    losses = [float(model.run_step(inputs)[0].get_data_to_numpy().item()) for _ in recorded["losses"]]
+    np.testing.assert_allclose(losses, recorded["losses"], rtol=1e-6)
+    trained = {weight.name.removesuffix("/channel_last") for weight in model.get_trainable_params()}
+    model.set_train_mode(False)
+    found = {
+        tensor.name.removesuffix("/channel_last"): tensor.get_data_to_numpy() for tensor in model.get_feature_maps()
+    }
+    parameters = {key for key in recorded.files if key not in ("x", "labels", "losses")}
+    assert set(found) <= parameters
+    assert trained <= set(found)
+    assert parameters - set(found) <= {"stem.weight"}  # frozen: a constant of inference
+    for key, value in found.items():
+        expected = recorded[key].transpose(0, 2, 3, 1) if value.ndim == 4 else recorded[key]
+        np.testing.assert_allclose(value, expected.reshape(value.shape), rtol=1e-5, atol=2e-6, err_msg=key)
+
+
+def test_settings_are_those_of_the_step(tmp_path: Path) -> None:
+    momentum = training_settings(_unpacked("momentum", tmp_path), TRAINS_ALL)
+    assert (momentum.loss, momentum.optimizer) == (Loss.SPARSE_SOFTMAX, Optimizer.MOMENTUM)
+    assert (momentum.learning_rate, momentum.momentum, momentum.weight_decay) == pytest.approx((0.05, 0.9, 1e-3))
+    norms = {f"{layer}_norm.{what}" for layer in ("stem", "depthwise") for what in ("gamma", "beta")}
+    assert (momentum.undecayed, momentum.frozen, momentum.batch_norm) == (norms, frozenset(), BatchNorm.TRAIN)
+    nesterov = training_settings(_unpacked("nesterov", tmp_path), TRAINS_ALL)
+    assert (nesterov.optimizer, nesterov.frozen) == (Optimizer.NESTEROV, {"stem.weight"})
+    adam = training_settings(_unpacked("adam", tmp_path), TRAINS_ALL)
+    assert (adam.loss, adam.optimizer, adam.beta2) == (Loss.ABSOLUTE, Optimizer.ADAM, pytest.approx(0.999))
+    decayed = training_settings(_unpacked("adam_weight_decay", tmp_path), TRAINS_ALL)
+    assert (decayed.loss, decayed.optimizer) == (Loss.SOFTMAX, Optimizer.ADAM_WEIGHT_DECAY)
+    assert decayed.weight_decay == pytest.approx(0.05)
+
+
+def test_what_is_stated_comes_first(tmp_path: Path) -> None:
+    stated = train_settings({"optimizer": "SGD", "learning_rate": "0.5", "frozen": "classifier"}, TRAINS_ALL)
+    found = training_settings(_unpacked("nesterov", tmp_path), stated)
+    assert (found.optimizer, found.learning_rate, found.loss) == (Optimizer.SGD, 0.5, Loss.SPARSE_SOFTMAX)
+    assert found.frozen == {"classifier", "stem.weight"}
+    report = _converted(_unpacked("nesterov", tmp_path), stated)
+    assert any("trains 5 constants by SGD" in note for note in report.notes)
+
+
+def _edited(name: str, folder: Path, edit: Edit) -> Path:
+    path = _unpacked(name, folder)
+    model = ModelProto.FromString(path.read_bytes())
+    edit(model)
+    path.write_bytes(model.SerializeToString())
+    return path
+
+
+def _rename(old: str, new: str) -> Edit:
+    def edit(model: ModelProto) -> None:  # type: ignore[valid-type]
+        found = [each for each in [*model.primitives, *model.graph.node] if each.op_type == old]
+        assert found
+        for each in found:
+            each.op_type = new
+
+    return edit
+
+
+def _scheduled(model: ModelProto) -> None:  # type: ignore[valid-type]
+    """The learning rate is the loss, of all things: something that the graph computes."""
+    rates = {node.input[2] for node in model.graph.node if "Momentum-op" in node.domain and node.input}
+    loss = next(node for node in model.graph.node if "_loss_fn" in node.domain and "Entropy" in node.domain)
+    for node in model.graph.node:
+        if "ApplyMomentum-op" in node.domain:
+            assert node.input[2] in rates
+            node.input[2] = loss.output[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "edit", "message"),
+    [
+        (
+            "momentum",
+            _rename("ApplyMomentum", "ApplyRMSProp"),
+            r"its optimiser ApplyRMSProp has no equal here.*optimizer=",
+        ),
+        (
+            "momentum",
+            _rename("SparseSoftmaxCrossEntropyWithLogits", "CTCLoss"),
+            r"its loss \(CTCLoss\) is none of.*loss=",
+        ),
+        ("momentum", _scheduled, r"the learning_rate of its ApplyMomentum is computed by the graph.*LRScheduler"),
+    ],
+)
+def test_what_has_no_equal_is_named(name: str, edit: Edit, message: str, tmp_path: Path) -> None:
+    with pytest.raises(ConversionError, match=message) as caught:
+        _converted(_edited(name, tmp_path, edit))
+    assert caught.value.code is ReturnCode.NOT_SUPPORTED
+
+
+def test_steps_without_a_loss_are_refused(tmp_path: Path) -> None:
+    def edit(model: ModelProto) -> None:  # type: ignore[valid-type]
+        for node in model.graph.node:
+            node.domain = node.domain.replace("_loss_fn", "distance")
+
+    with pytest.raises(ConversionError, match="no node is called a loss"):
+        _converted(_edited("momentum", tmp_path, edit))
+
+
+def test_a_network_of_inference_stays_one(tmp_path: Path) -> None:
+    """Without an optimiser the defaults hold."""
+
+    def edit(model: ModelProto) -> None:  # type: ignore[valid-type]
+        nodes = [
+            node for node in model.graph.node if "Gradients/" not in node.domain and "optimizer-" not in node.domain
+        ]
+        logits = next(node.input[0] for node in nodes if "_loss_fn" in node.domain)
+        kept = [
+            node for node in nodes if "_loss_fn" not in node.domain and not node.domain.startswith("Default/Depend")
+        ]
+        kept = [node for node in kept if not node.domain.startswith(("Default/MakeTuple", "Default/UpdateState"))]
+        del model.graph.node[:]
+        model.graph.node.extend(kept)
+        del model.graph.input[1:]
+        model.graph.output[0].name = logits
+
+    path = _edited("momentum", tmp_path, edit)
+    assert training_settings(path, TRAINS_ALL) is TRAINS_ALL
+    assert any("by SGD" in note for note in _converted(path).notes)
