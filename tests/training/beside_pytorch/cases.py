@@ -34,10 +34,10 @@ def _settings(
     loss: Loss = Loss.SPARSE_SOFTMAX,
     decay: float = 0.0,
     clip: float | None = None,
-    momentum: float = 0.9,
+    trained: frozenset[str] = frozenset(),
 ) -> TrainSettings:
     return TrainSettings(
-        loss, optimizer, rate, momentum, decay, clip_norm=clip, batch_norm=BatchNorm.TRAIN, dropout=True
+        loss, optimizer, rate, weight_decay=decay, clip_norm=clip, batch_norm=BatchNorm.TRAIN, trained=trained
     )
 
 
@@ -51,7 +51,7 @@ CASES = (
         TrainSettings(
             optimizer=Optimizer.ADAM,
             learning_rate=0.01,
-            frozen=frozenset({"features.*"}),
+            frozen=frozenset({"features"}),
             batch_norm=BatchNorm.TRAIN,
         ),
         settles=True,
@@ -79,7 +79,7 @@ CASES = (
         "ViT-Tiny",
         lambda: sequences.VisionTransformer(64, 8),
         lambda: tasks.colour(64),
-        _settings(Optimizer.ADAMW, 2e-4, decay=0.05, clip=1.0),
+        _settings(Optimizer.ADAMW, 2e-4, decay=0.05, clip=1.0, trained=frozenset({"chosen", "places"})),
     ),
     Case("text CNN", lambda: sequences.TextCNN(tasks.VOCABULARY), tasks.tokens, _settings(Optimizer.ADAGRAD, 0.02)),
     Case("LSTM", lambda: sequences.Recurrent(8), tasks.rows, _settings(Optimizer.ADAM, 5e-3, clip=1.0)),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 import numpy as np
@@ -74,6 +73,11 @@ def _made(case: Case, batches: Batches) -> nn.Module:
     """Always with the same weights."""
     torch.manual_seed(_SEED)
     network = case.make()
+    for layer in network.modules():
+        if isinstance(layer, nn.Conv2d):  # as the authors of these architectures begin
+            nn.init.kaiming_normal_(layer.weight, mode="fan_out", nonlinearity="relu")
+            if layer.bias is not None:
+                nn.init.zeros_(layer.bias)
     if case.settles:
         with torch.no_grad():
             for x, _ in batches[:10]:
@@ -154,7 +158,7 @@ def _in_pytorch(case: Case, network: nn.Module, batches: Batches, held_out: Batc
 def _freeze(network: nn.Module, names: frozenset[str]) -> None:
     """These parts stay, their batch normalisation as in inference."""
     for name, weight in network.named_parameters():
-        if any(fnmatchcase(name, one) for one in names):
+        if any(name.startswith(f"{one}.") for one in names):
             weight.requires_grad = False
     for layer in network.modules():
         if isinstance(layer, nn.BatchNorm2d) and not layer.weight.requires_grad:
