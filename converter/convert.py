@@ -78,6 +78,7 @@ def settings_of(options: Options, framework: FmkType, layout: Format | None = No
         int64_to_int32=options.int64_to_int32 or options.target is not None,
         float16_weights=options.float16_weights,
         training=options.training is not None,
+        trained_constants=options.training.trained if options.training is not None else frozenset(),
         target=options.target,
     )
 

@@ -35,6 +35,8 @@ class Settings:
     float16_weights: bool = False
     training: bool = False
     """The result is trained: constants that are equal now need not stay so, and Dropout does something."""
+    trained_constants: frozenset[str] = frozenset()
+    """Names of constants that are trained: no other constant is computed of them."""
     target: Version | None = None
     """The version of MindSpore Lite that has to run the result; None: mslite alone."""
 

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from mslite.converter.contradictions import contradictions_at
+from mslite.converter.layer_names import is_named
 from mslite.converter.memory_limit import may_spend
 from mslite.converter.mindir.graph import Graph, Module, Node, Value, numpy_type
 from mslite.converter.mindir.ops.enums import DataType, Format
@@ -82,6 +83,8 @@ def _fold_constant(graph: Graph, node: Node, context: Context) -> None:
         return
     if context.layout is Format.NCHW and is_channels_last_only(node):
         return
+    if context.settings.training and _reads_parameters(node, context):
+        return
     if any(value.data is None for value in node.inputs) or any(value in graph.outputs for value in node.outputs):
         return
     if not all(value.is_static for value in node.outputs) or not _small_enough(node, context):
@@ -101,6 +104,14 @@ def _fold_constant(graph: Graph, node: Node, context: Context) -> None:
     for value, array in zip(node.outputs, arrays, strict=True):
         _replace(graph, value, array)
     node.set_inputs(())  # what it was computed from need not be kept until the graph is cleaned up
+
+
+def _reads_parameters(node: Node, context: Context) -> bool:
+    """Whether it takes rows of a table, or reads what is named as trained."""
+    first = node.inputs[0]
+    is_table = node.op.name == "Gather" and first.dtype is DataType.FLOAT32 and (first.rank or 0) > 1
+    named = context.settings.trained_constants
+    return is_table or any(is_named(value.name, name) for value in node.inputs for name in named)
 
 
 def _small_enough(node: Node, context: Context) -> bool:

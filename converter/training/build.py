@@ -28,9 +28,9 @@ from mslite.converter.passes.inference import infer_shapes
 from mslite.converter.passes.rule import apply_rules
 from mslite.converter.passes.rules import transposed_norm
 from mslite.converter.training.builder import Builder
-from mslite.converter.training.frozen import frozen_constants
 from mslite.converter.training.gradients import RULES, RULES_OF_SEVERAL, Call, NoGradientError, shape_of
 from mslite.converter.training.losses import LossNodes, add_loss
+from mslite.converter.training.named import named_constants
 from mslite.converter.training.normalise import (
     Scales,
     check_trainable,
@@ -87,15 +87,14 @@ def training_graph(
     _choose_output(module, settings.output, source)
     apply_rules((transposed_norm.RULE,), module, context)
     train_dropout(graph, settings.dropout)
-    trains_batch_norm = settings.batch_norm is BatchNorm.TRAIN
-    if trains_batch_norm:
-        own_constants(graph)
-    frozen = frozen_constants(graph.nodes, settings.frozen, source)
-    if trains_batch_norm:
+    own_constants(graph)
+    frozen = named_constants(graph.nodes, settings.frozen, source)
+    chosen = named_constants(graph.nodes, settings.trained, source, "trained")
+    if settings.batch_norm is BatchNorm.TRAIN:
         train_batch_norm(graph, frozen)
     scales = take_apart(graph)
     infer_shapes(module, context)
-    return _Differentiation(module, settings, source, scales, frozen).run(context, optimizers_only)
+    return _Differentiation(module, settings, source, scales, frozen, chosen).run(context, optimizers_only)
 
 
 def _choose_output(module: Module, name: str, source: str) -> None:
@@ -123,13 +122,19 @@ def _layer_states(node: Node) -> list[tuple[int, Value]]:
 
 class _Differentiation:
     def __init__(
-        self, module: Module, settings: TrainSettings, source: str, scales: Scales, frozen: set[Value]
+        self,
+        module: Module,
+        settings: TrainSettings,
+        source: str,
+        scales: Scales,
+        frozen: set[Value],
+        chosen: set[Value],
     ) -> None:
         self.module, self.settings, self.source, self.scales = module, settings, source, scales
         self.graph: Graph = module.main
         self.forward = list(self.graph.nodes)
         self.output = self.graph.outputs[0]
-        self.frozen = frozen
+        self.frozen, self.chosen = frozen, chosen
         self.behind_weights: set[Node] = set()
         for node in self.forward:
             before = {value.producer for value in node.inputs}
@@ -219,6 +224,8 @@ class _Differentiation:
     def _is_parameter(self, node: Node, place: int, value: Value) -> bool:
         if value.data is None or value.dtype is not DataType.FLOAT32:
             return False
+        if value in self.chosen:
+            return True
         if not place:  # only a table of embeddings is a first operand
             return isinstance(node.op, Gather)
         if isinstance(node.op, BatchNormTraining) and place in _STATISTICS:

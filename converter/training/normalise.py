@@ -121,15 +121,30 @@ def train_dropout(graph: Graph, drops: bool) -> None:
 
 
 def own_constants(graph: Graph) -> None:
-    """Gives each batch normalisation its own: exporters let layers that begin alike, with ones and zeros, share them."""
-    norms = [node for node in graph.nodes if isinstance(node.op, FusedBatchNorm)]
-    shared = {value for node in norms for value in node.inputs if len(value.users) > 1}
-    for node in norms:
-        for place, name in enumerate(("scale", "offset", "mean", "variance"), 1):
-            value = node.inputs[place]
-            if value.data is not None and value in shared:
-                copy = constant(graph.unique_name(f"{node.name}/{name}"), value.data, value.format)
-                node.set_inputs([copy if i == place else other for i, other in enumerate(node.inputs)])
+    """Gives each layer its own: exporters let layers that begin alike, with ones and zeros, share them. Layers that are one in
+    the source share weights that are not all the same, too; but each batch normalisation is one of its own."""
+    owners: dict[Value, tuple[Node, int]] = {}
+    for node in graph.nodes:
+        inputs, is_norm = list(node.inputs), isinstance(node.op, FusedBatchNorm)
+        for place, value in enumerate(node.inputs):
+            if value.data is None or value.dtype is not DataType.FLOAT32 or not value.shape:
+                continue
+            owner = owners.setdefault(value, (node, place))
+            if owner != (node, place) and (is_norm or (_is_uniform(value) and not _is_one_layer(owner[0], node))):
+                roles = node.op.declaration.inputs
+                role = roles[min(place, len(roles) - 1)].name
+                inputs[place] = constant(graph.unique_name(f"{node.name}/{role}"), value.data, value.format)
+        if inputs != list(node.inputs):
+            node.set_inputs(inputs)
+
+
+def _is_uniform(value: Value) -> bool:
+    data = value.array().reshape(-1)
+    return data.size > 0 and bool((data == data[0]).all())
+
+
+def _is_one_layer(first: Node, second: Node) -> bool:
+    return any(value in first.inputs and value.data is not None and not _is_uniform(value) for value in second.inputs)
 
 
 def _value(graph: Graph, name: str, like: Value) -> Value:

@@ -6,6 +6,7 @@ from math import prod
 
 import numpy as np
 
+from mslite.converter.layer_names import is_named
 from mslite.converter.mindir.graph import Array, Node, Shape, Value
 from mslite.converter.mindir.ops import Operator, training
 from mslite.converter.mindir.ops.arithmetic import AddFusion, AddN, DivFusion, Maximum, MulFusion, SubFusion
@@ -14,7 +15,6 @@ from mslite.converter.mindir.ops.reduction import ReduceFusion
 from mslite.converter.mindir.ops.state import AssignVariable, ReadVariable
 from mslite.converter.mindir.ops.unary import Sqrt
 from mslite.converter.training.builder import Builder
-from mslite.converter.training.frozen import is_named
 from mslite.converter.training.gradients import shape_of
 from mslite.converter.training.settings import Optimizer, TrainSettings
 

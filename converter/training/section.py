@@ -14,7 +14,7 @@ from mslite.converter.training.settings import BatchNorm, Loss, Optimizer, Train
 SECTION = "train_param"
 _KEYS = (
     "loss", "optimizer", "learning_rate", "momentum", "weight_decay", "beta1", "beta2", "epsilon", "alpha", "clip_norm", "batch_size", "frozen",
-    "batch_norm", "dropout", "output",
+    "trained", "batch_norm", "dropout", "output",
 )  # fmt: skip
 
 
@@ -53,9 +53,14 @@ def train_settings(keys: Mapping[str, str], defaults: TrainSettings = _PLAIN) ->
         dropout=_choice("dropout", keys["dropout"], _Switch) is _Switch.ON if "dropout" in keys else defaults.dropout,
         output=keys.get("output", ""),
         batch=int(number("batch_size", 1, 0, 1 << 20)) if "batch_size" in keys else None,
-        frozen=frozenset(filter(None, keys.get("frozen", "").split(","))),
+        frozen=_names(keys.get("frozen", "")),
+        trained=_names(keys.get("trained", "")),
         stated=frozenset(keys) - {"frozen"},  # more constants may stay
     )
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(filter(None, text.split(",")))
 
 
 def _choice(key: str, text: str, kind: type[_Choice]) -> _Choice:

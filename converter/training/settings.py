@@ -73,7 +73,9 @@ class TrainSettings:
     output: str = ""
     """The output of which the loss is computed, where there are several."""
     frozen: frozenset[str] = frozenset()
-    """Names of constants, or of layers, that stay as they are (`frozen.py`)."""
+    """Names of constants, or of layers, that stay as they are (`named.py`)."""
+    trained: frozenset[str] = frozenset()
+    """Names of constants that are trained although nothing else says that they are parameters."""
     stated: frozenset[str] = frozenset()
     """The settings that the user has given."""
 

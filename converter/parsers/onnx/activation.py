@@ -108,12 +108,13 @@ def prelu(call: Call) -> Value:
     call.ignore("consumed_inputs")
     x, slope = call.input(0), call.input(1)
     shape, rank, data = call.static_shape(slope), call.rank(x), slope.data
+    if data is not None and data.size == 1:
+        return call.emit(ops.PReLUFusion(channel_shared=True), x, call.const(data.reshape(-1)))
     if data is not None and shape is not None and rank == 4:
         leading_ones = call.version < 7 or shape[-2:] == (1, 1) or len(shape) == 0
         channels = shape[-3] if len(shape) >= 3 else data.size
-        if data.size == 1 or (leading_ones and data.size == channels):
-            op = ops.PReLUFusion(channel_shared=data.size == 1)
-            return call.emit(op, x, call.const(data.reshape(-1)))
+        if leading_ones and data.size == channels:
+            return call.emit(ops.PReLUFusion(), x, call.const(data.reshape(-1)))
     if call.version < 7 and shape is not None and len(shape) == 1 and shape[0] > 1:
         ones = (1,) * (call.require_rank(x) - 2)
         slope = call.emit(Reshape(), slope, call.ints((shape[0], *ones)))

@@ -152,6 +152,27 @@ def _pad(call: Call, dy: Value) -> Gradients:
     return [dx, *[None] * (len(call.node.inputs) - 1)]
 
 
+@rule("BroadcastTo")
+def _broadcast(call: Call, dy: Value) -> Gradients:
+    """The sum of all copies."""
+    shape, whole = call.shape(0), shape_of(dy)
+    ones = (1,) * (len(whole) - len(shape)) + shape
+    repeated = [axis for axis, size in enumerate(whole) if ones[axis] != size]
+    total = call.reduced(ReduceMode.ReduceSum, "sum", dy, repeated) if repeated else dy
+    return [call.build.reshaped(total, shape, call.name("x")), *[None] * (len(call.node.inputs) - 1)]
+
+
+@rule("TileFusion")
+def _tile(call: Call, dy: Value) -> Gradients:
+    """The sum of all copies: each dimension is one of copies, and one of the elements of a copy."""
+    shape, whole = call.shape(0), shape_of(dy)
+    ones = (1,) * (len(whole) - len(shape)) + shape
+    apart = tuple(size for axis, count in enumerate(ones) for size in (whole[axis] // max(count, 1), count))
+    view = call.build.reshaped(dy, apart, call.name("copies"))
+    total = call.reduced(ReduceMode.ReduceSum, "sum", view, range(0, len(apart), 2))
+    return [call.build.reshaped(total, shape, call.name("x")), *[None] * (len(call.node.inputs) - 1)]
+
+
 @rule("ReduceFusion")
 def _reduce(call: Call, dy: Value) -> Gradients:
     op = call.op
