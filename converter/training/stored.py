@@ -16,6 +16,8 @@ from mslite.converter.passes.graph_edit import live_nodes
 from mslite.converter.passes.rules import conv_scale, norm_scale
 from mslite.converter.training.build import TrainingGraph, training_graph
 from mslite.converter.training.in_place import STATES, is_training
+from mslite.converter.training.recompute.fit import copied, fitted
+from mslite.converter.training.recompute.memory import arena_bytes, fixed_bytes
 from mslite.converter.training.settings import BatchNorm, TrainSettings
 
 _NAMED = 8
@@ -46,7 +48,18 @@ def trained(module: Module, settings: TrainSettings, source: str, context: Conte
         more = "" if len(training.kept) <= _NAMED else ", …"
         names = ", ".join(f"'{name}'" for name in training.kept[:_NAMED])
         context.note(f"constants behind trained layers stay as they are: {names}{more}")
-    return training
+    if settings.memory is None:
+        return training
+    training.module.memory_pool = settings.memory
+    fit = fitted(training, settings.memory, source, _memory)
+    context.note(fit.said(settings.memory))
+    return fit.training
+
+
+def _memory(training: TrainingGraph) -> int:
+    """What a step takes in the runtime."""
+    module = store_in_place(copied(training))
+    return fixed_bytes(module) + arena_bytes(module)
 
 
 def store_in_place(training: TrainingGraph) -> Module:
@@ -65,6 +78,7 @@ def store_in_place(training: TrainingGraph) -> Module:
             node.set_inputs(())
         else:
             nodes.append(node)
+    _leave_statistics(nodes)
     nodes = [node for node in nodes if not _is_own_result(node)]
     graph.nodes = [_changing(node, constants) for node in nodes]
     # What turns logits into probabilities stays, though nobody reads it: inference gives them.
@@ -72,6 +86,18 @@ def store_in_place(training: TrainingGraph) -> Module:
     graph.outputs = graph.outputs[: training.losses]
     module.outputs = None
     return module
+
+
+def _leave_statistics(nodes: list[Node]) -> None:
+    """Batch normalisation that is computed again must not move the running statistics a second time: it gets those of the batch, which
+    nothing in a file can move."""
+    firsts: dict[Value, Node] = {}
+    for node in nodes:
+        if not isinstance(node.op, BatchNormTraining):
+            continue
+        first = firsts.setdefault(node.inputs[3], node)
+        if first is not node:
+            node.set_inputs([*node.inputs[:3], *first.outputs[3:]])
 
 
 def _is_own_result(node: Node) -> bool:
