@@ -5,6 +5,8 @@ The inverse of `in_place.py`.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Module, Node, Value
 from mslite.converter.mindir.ops.enums import DataType, Format
@@ -50,10 +52,11 @@ def trained(module: Module, settings: TrainSettings, source: str, context: Conte
         context.note(f"constants behind trained layers stay as they are: {names}{more}")
     if settings.memory is None:
         return training
-    training.module.memory_pool = settings.memory
+    module.memory_pool = settings.memory
     fit = fitted(training, settings.memory, source, _memory)
     context.note(fit.said(settings.memory))
-    return fit.training
+    module.graphs = fit.training.module.graphs
+    return replace(fit.training, module=module)
 
 
 def _memory(training: TrainingGraph) -> int:
