@@ -45,7 +45,8 @@ class Trainer {
   virtual Status FinishRun() = 0;
 
   // In the order of the optimisers. Those that show memory of the trainer hold until its next call.
-  virtual std::vector<mindspore::MSTensor> Gradients() const = 0;
+  // Errors: kLiteNotSupport where each is given up as soon as its weight is updated.
+  virtual Status Gradients(std::vector<mindspore::MSTensor> *gradients) const = 0;
   virtual std::vector<mindspore::MSTensor> TrainableParams() const = 0;
   virtual std::vector<mindspore::MSTensor> FeatureMaps() const = 0;
   virtual std::vector<mindspore::MSTensor> OptimizerParams() const = 0;

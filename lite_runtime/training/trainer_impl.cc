@@ -1,5 +1,9 @@
 #include "training/trainer_impl.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include <algorithm>
 #include <cstring>
 #include <set>
@@ -8,6 +12,7 @@
 #include "model/load.h"
 #include "plan/rewrite/new_weights.h"
 #include "plan/rewrite/rewrite.h"
+#include "schema/ops_generated.h"
 #include "training/constants.h"
 #include "training/export.h"
 #include "training/transfer.h"
@@ -22,6 +27,13 @@ MSTensor ShownTensor(const std::string &name, const TensorShape &shape, const vo
   MSTensor tensor(std::make_shared<MSTensor::Impl>(name, static_cast<enum mindspore::DataType>(shape.type), dims));
   tensor.impl()->Show(data, static_cast<size_t>(std::max<int64_t>(ByteSize(shape), 0)));
   return tensor;
+}
+
+// What has been freed in many pieces goes back to the system: steps want one large piece.
+void ReturnFreeMemory() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
 }
 
 // What the nodes that are left read of the constants.
@@ -80,6 +92,8 @@ Status TrainerImpl::MakeStep() {
   for (const TrainedWeight &weight : training.weights) {
     gradient_names_.push_back(training.graph->tensors[static_cast<size_t>(weight.gradient)].name);
   }
+  keeps_gradients_ = schema::GetMetaGraph(file_->data())->mempoolSize() == 0;
+  if (!keeps_gradients_) GiveUpGradients(&training);
   MSLITE_TRY(MakeSession(training.graph, options_, &step_));
   loss_count_ = training.loss_count;
   weights_ = std::move(training.weights);
@@ -152,6 +166,7 @@ Status TrainerImpl::Choose() {
   if (accumulates()) MSLITE_TRY(MakeAccumulation());
   running_ = accumulates() ? &accumulation_ : &step_;
   evaluation_.reset();
+  ReturnFreeMemory();
   return mindspore::kSuccess;
 }
 
@@ -177,7 +192,7 @@ Status TrainerImpl::Resize(const std::vector<TensorShape> &inputs) {
 // ---- gradients ----
 
 const TensorShape &TrainerImpl::GradientShape(size_t index) const {
-  const Session &session = accumulates() && accumulation_ != nullptr ? *accumulation_ : *step_;
+  const Session &session = accumulation_ != nullptr ? *accumulation_ : *step_;
   return session.outputs()[loss_count_ + index].shape;
 }
 
@@ -225,8 +240,14 @@ Status TrainerImpl::Update(const std::vector<const void *> &gradients) {
   return updates_->Run(views.data(), nullptr);
 }
 
-std::vector<MSTensor> TrainerImpl::Gradients() const {
-  std::vector<MSTensor> gradients;
+Status TrainerImpl::Gradients(std::vector<MSTensor> *gradients) const {
+  if (!accumulates() && !keeps_gradients_) {
+    return Fail(
+        mindspore::kLiteNotSupport,
+        "file '" + file_->name() +
+            "' was made with --trainMemory: each gradient gives up its memory when its weight is updated. "
+            "Set TrainCfg::accumulate_gradients_ to read gradients, or convert the model without --trainMemory");
+  }
   for (size_t i = 0; i < weights_.size(); ++i) {
     const TensorShape &shape = GradientShape(i);
     const void *data = nullptr;
@@ -235,12 +256,13 @@ std::vector<MSTensor> TrainerImpl::Gradients() const {
     } else {
       data = step_->outputs()[loss_count_ + i].data;
     }
-    if (data != nullptr) gradients.push_back(ShownTensor(gradient_names_[i], shape, data));
+    if (data != nullptr) gradients->push_back(ShownTensor(gradient_names_[i], shape, data));
   }
-  return gradients;
+  return mindspore::kSuccess;
 }
 
 Status TrainerImpl::ApplyGradients(const std::vector<MSTensor> &gradients) {
+  if (!keeps_gradients_) MSLITE_TRY(MakeAccumulation());  // which knows their shapes
   std::vector<const void *> found(weights_.size(), nullptr);
   for (const MSTensor &gradient : gradients) {
     if (gradient == nullptr || gradient.Data() == nullptr)

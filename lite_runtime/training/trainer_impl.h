@@ -20,7 +20,7 @@ class TrainerImpl : public Trainer {
   bool is_training() const override { return is_training_; }
   Status Resize(const std::vector<TensorShape> &inputs) override;
   Status FinishRun() override;
-  std::vector<mindspore::MSTensor> Gradients() const override;
+  Status Gradients(std::vector<mindspore::MSTensor> *gradients) const override;
   std::vector<mindspore::MSTensor> TrainableParams() const override;
   std::vector<mindspore::MSTensor> FeatureMaps() const override;
   std::vector<mindspore::MSTensor> OptimizerParams() const override;
@@ -64,6 +64,7 @@ class TrainerImpl : public Trainer {
   size_t loss_count_ = 0;
   std::vector<TrainedWeight> weights_;
   std::vector<std::string> gradient_names_;
+  bool keeps_gradients_ = true;  // until the next step
   std::vector<std::string> inference_names_;  // the variables that inference reads
 
   std::shared_ptr<Session> step_;          // forward, backward and updates

@@ -30,7 +30,8 @@ class Stage:
     saving: int = 0
     """...and beside what is saved."""
     backward: int = 0
-    """What its backward pass needs beside what is saved and the gradients of output and input."""
+    """What its backward pass needs beside what is saved and the gradients of output and input; negative where one of these takes
+    the place of the other."""
 
 
 class Kind(Enum):

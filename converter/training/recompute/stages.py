@@ -114,7 +114,7 @@ class _Chain:
             saved=sum(size_of(value) for value in saved),
             discarding=max(discarding, 0),
             saving=max(saving, 0),
-            backward=max(backward, 0),
+            backward=backward,
         )
         return Block(tuple(nodes), tuple(gradients), stage)
 
