@@ -83,12 +83,20 @@ def store_in_place(training: TrainingGraph) -> Module:
             nodes.append(node)
     _leave_statistics(nodes)
     nodes = [node for node in nodes if not _is_own_result(node)]
-    graph.nodes = [_changing(node, constants) for node in nodes]
+    graph.nodes = _optimisers_last([_changing(node, constants) for node in nodes], training.parameters)
     # What turns logits into probabilities stays, though nobody reads it: inference gives them.
     graph.nodes = live_nodes(graph)
     graph.outputs = graph.outputs[: training.losses]
     module.outputs = None
     return module
+
+
+def _optimisers_last(nodes: list[Node], parameters: tuple[str, ...]) -> list[Node]:
+    """With the optimisers in the order of what they train, which `GetTrainableParams` shows. The runtime runs each as soon as its
+    gradient is there."""
+    steps = {node.inputs[0].name: node for node in nodes if node.op.name in STATES}
+    others = [node for node in nodes if node.op.name not in STATES]
+    return [*others, *(steps[name] for name in parameters)]
 
 
 def _leave_statistics(nodes: list[Node]) -> None:

@@ -41,6 +41,8 @@ class Trainer {
   virtual Status SetTrainMode(bool train) = 0;
   virtual bool is_training() const = 0;
   virtual Status Resize(const std::vector<TensorShape> &inputs) = 0;
+  // Before each run of the session, in whose place there may be another one then, with the same inputs and outputs.
+  virtual Status PrepareRun() = 0;
   // After each run of the session that succeeded.
   virtual Status FinishRun() = 0;
 

@@ -68,7 +68,7 @@ Status TrainerImpl::Create(const TrainerSettings &settings, std::unique_ptr<Trai
   std::unique_ptr<TrainerImpl> made(new TrainerImpl(settings));
   if (settings.backbone != nullptr) MSLITE_TRY(JoinModels(settings.backbone, settings.file, &made->file_));
   MSLITE_TRY(made->MakeStep());
-  MSLITE_TRY(made->MakeEvaluation());
+  MSLITE_TRY(made->MakeEvaluation(true));
   *trainer = std::move(made);
   return mindspore::kSuccess;
 }
@@ -129,7 +129,7 @@ Status TrainerImpl::MakeUpdates() {
 }
 
 // Inference with the weights as they are, as constants: packed and fused as in any model.
-Status TrainerImpl::MakeEvaluation() {
+Status TrainerImpl::MakeEvaluation(bool only_plans) {
   std::shared_ptr<Graph> graph;
   MSLITE_TRY(LoadSettled(file_, &graph));
   const std::vector<int32_t> inputs = graph->inputs;
@@ -149,17 +149,23 @@ Status TrainerImpl::MakeEvaluation() {
   SessionOptions options = options_;
   options.variables = nullptr;
   options.half = evaluates_in_half_;
+  options.only_plans = only_plans;
   std::shared_ptr<Session> made;
   MSLITE_TRY(MakeSession(graph, options, &made));
   if (!shapes_.empty()) MSLITE_TRY(made->Resize(shapes_));
   evaluation_ = std::move(made);
+  may_evaluate_ = !only_plans;
   return mindspore::kSuccess;
+}
+
+Status TrainerImpl::PrepareRun() {
+  return is_training_ || may_evaluate_ ? Status(mindspore::kSuccess) : MakeEvaluation(false);
 }
 
 // The session for the mode of now.
 Status TrainerImpl::Choose() {
   if (!is_training_) {
-    MSLITE_TRY(MakeEvaluation());
+    MSLITE_TRY(MakeEvaluation(true));
     running_ = &evaluation_;
     return mindspore::kSuccess;
   }
