@@ -22,6 +22,8 @@ _LONGEST = (None, 12, 4)
 """Ways to cut the forward pass: what is read so many nodes behind its producer is kept, and nodes that it passes by are stages."""
 _LOWEST = 3
 """Of the tightest schedules so many are tried: how an arena is laid out is known only when it is."""
+_SHOWN_IN_MIB = 16 << 20
+"""Bytes from which on a message counts in MiB."""
 
 
 @dataclass(frozen=True)
@@ -54,15 +56,20 @@ def fitted(training: TrainingGraph, budget: int, source: str, measure: Callable[
     for longest in _LONGEST:
         search.cut(longest)
     if search.best is None:
-        least = math.ceil(min(search.least, before) / (1 << 20))
         raise ConversionError(
-            f"{source}: training does not fit into {shown(budget)}. The least is --trainMemory={least}M; a smaller batch_size in "
+            f"{source}: training does not fit into {shown(budget)}. The least is --trainMemory={_flag(search.least)}; a smaller batch_size in "
             "[train_param], frozen layers, or an optimiser that keeps less state need less",
             code=ReturnCode.NOT_SUPPORTED,
         )
     steps = sum(macs(node) for node in training.module.main.nodes)
     again = sum(macs(node) for node in search.best.added)
     return Fit(search.best.training, search.best.bytes, before, again / max(steps, 1))
+
+
+def _flag(size: int) -> str:
+    """A budget that is not less, as the flag is written."""
+    bits, unit = (20, "M") if size >= _SHOWN_IN_MIB else (10, "K")
+    return f"{math.ceil(size / (1 << bits))}{unit}"
 
 
 @dataclass(frozen=True)
