@@ -159,7 +159,10 @@ Status TrainerImpl::MakeEvaluation(bool only_plans) {
 }
 
 Status TrainerImpl::PrepareRun() {
-  return is_training_ || may_evaluate_ ? Status(mindspore::kSuccess) : MakeEvaluation(false);
+  if (!is_training_) return may_evaluate_ ? Status(mindspore::kSuccess) : MakeEvaluation(false);
+  if (is_fresh_) ReturnFreeMemory();  // now nobody holds the session of evaluation any more
+  is_fresh_ = false;
+  return mindspore::kSuccess;
 }
 
 // The session for the mode of now.
@@ -172,7 +175,7 @@ Status TrainerImpl::Choose() {
   if (accumulates()) MSLITE_TRY(MakeAccumulation());
   running_ = accumulates() ? &accumulation_ : &step_;
   evaluation_.reset();
-  ReturnFreeMemory();
+  is_fresh_ = true;
   return mindspore::kSuccess;
 }
 

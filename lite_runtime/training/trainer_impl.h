@@ -75,6 +75,7 @@ class TrainerImpl : public Trainer {
   bool may_evaluate_ = false;              // `evaluation_` can run; until it has to, it takes no memory for that
   const std::shared_ptr<Session> *running_ = &evaluation_;
   bool is_training_ = false;
+  bool is_fresh_ = false;  // in training: no step has been run since it evaluated
 
   int multiplier_ = 1;                 // of the batch
   float plain_learning_rate_ = -1.0f;  // before there was a virtual batch; negative while there is none
