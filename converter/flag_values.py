@@ -15,7 +15,7 @@ from mslite.converter.ethosu import NpuSettings, npu_settings
 from mslite.converter.ethosu.settings import SECTION as NPU_SECTION
 from mslite.converter.flags import FLAGS
 from mslite.converter.front_ends import FRONT_ENDS
-from mslite.converter.memory_limit import parse_limit
+from mslite.converter.memory_limit import parse_limit, parse_memory
 from mslite.converter.mindir.graph import Shape
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.options import FmkType, Options, SaveType
@@ -169,9 +169,21 @@ def check_encrypted(options: Options) -> None:
         )
 
 
-def asked_training(train: str, sections: Mapping[str, Mapping[str, str]]) -> TrainSettings | None:
-    """What [train_param] says, with --trainModel=true. Raises UsageError."""
-    return train_settings(sections.get(TRAIN_SECTION, {}), TRAINS_ALL) if train == "true" else None
+def asked_training(given: Mapping[str, str], sections: Mapping[str, Mapping[str, str]]) -> TrainSettings | None:
+    """What [train_param] says, with --trainModel=true. Raises UsageError, and FlagError for --trainMemory without it."""
+    if _choice(given, "trainModel", ("true", "false"), "trainModel") == "false":
+        if "trainMemory" in given:
+            raise FlagError("INPUT ILLEGAL: trainMemory goes with trainModel=true", "trainMemory")
+        return None
+    settings = train_settings(sections.get(TRAIN_SECTION, {}), TRAINS_ALL)
+    if "trainMemory" not in given:
+        return settings
+    if settings.memory is not None:
+        raise FlagError("INPUT ILLEGAL: trainMemory is given, and memory in [train_param], too; give one", "trainMemory")
+    try:
+        return dataclasses.replace(settings, memory=parse_memory(given["trainMemory"], "trainMemory"))
+    except UsageError as error:
+        raise FlagError(str(error), "trainMemory") from None
 
 
 def check_training(options: Options, choices: ConfigChoices | None, given: Mapping[str, str]) -> None:
@@ -219,7 +231,6 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
         choices = choices_of(read_config(config), warn, folder)
     plugins = choices.plugins if choices is not None else ()
     framework, format_name = _framework(given, plugins)
-    train = _choice(given, "trainModel", ("true", "false"), "trainModel")
     shapes = parse_shapes(given["inputShape"]) if "inputShape" in given else {}
     wanted_format = _format(given, "inputDataFormat")
     input_format = Format.NHWC if wanted_format is None else wanted_format
@@ -272,7 +283,7 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
         run_once=infer == "true",
         digest=_digest(given, save_type),
         encryption=encryption,
-        training=asked_training(train, {} if choices is None else choices.sections),
+        training=asked_training(given, {} if choices is None else choices.sections),
     )
     if options.training is not None:
         check_training(options, choices, given)

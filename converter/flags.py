@@ -92,6 +92,12 @@ _FLAGS = (
         "make a file that this version of MindSpore Lite runs; what it lacks is written in what it has, or named",
     ),
     Flag(
+        "trainMemory",
+        "MIB",
+        "with --trainModel=true: memory that training may take, in MiB, or with K, M, G or T; what does not fit is computed "
+        "again; docs/train_model.md",
+    ),
+    Flag(
         "trainModel",
         "true|false",
         "make a model that trains: with the loss, the gradients and the optimiser of [train_param] in --configFile; "

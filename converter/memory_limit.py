@@ -42,12 +42,17 @@ def default_limit() -> int:
     return max(machine_memory() // _SHARE, LEAST_LIMIT)
 
 
-def parse_limit(text: str) -> int:
-    """Bytes of `2048` (MiB), `2048M`, `2GiB`. Raises UsageError."""
+def parse_memory(text: str, name: str) -> int:
+    """Bytes of `2048` (MiB), `2048M`, `2GiB`, which `name` is given. Raises UsageError."""
     match = _SPELLING.fullmatch(text)
     if match is None or match[2].lower() not in _UNITS:
-        raise UsageError(f"INPUT ILLEGAL: memoryLimit must be MiB, or a number with K, M, G or T, not '{text[:40]}'")
-    limit = int(match[1]) << _UNITS[match[2].lower()]
+        raise UsageError(f"INPUT ILLEGAL: {name} must be MiB, or a number with K, M, G or T, not '{text[:40]}'")
+    return int(match[1]) << _UNITS[match[2].lower()]
+
+
+def parse_limit(text: str) -> int:
+    """The bytes of --memoryLimit. Raises UsageError."""
+    limit = parse_memory(text, "memoryLimit")
     if limit < LEAST_LIMIT:
         raise UsageError(f"INPUT ILLEGAL: memoryLimit must be at least {shown(LEAST_LIMIT)}")
     return limit

@@ -240,6 +240,8 @@ class Module:
     """The model's outputs where they are not those of the main graph (control flow ends in another graph)."""
     layout: Format | None = None
     """The layout of images, where it is not always the same for the framework."""
+    memory_pool: int = 0
+    """Bytes that running it may take, where that was asked for (MindSpore's `mempoolSize`)."""
     stated_sizes: dict[int, int] = field(default_factory=dict)
     """By symbol: the size that the source states for it, which the model's inputs have until they are resized."""
 

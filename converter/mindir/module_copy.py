@@ -34,5 +34,12 @@ def copy_module(module: Module) -> Module:
         graphs.append(copy)
     ends = None if module.outputs is None else [value(item) for item in module.outputs]
     return Module(
-        graphs, module.name, module.version, module.framework, list(module.notes), outputs=ends, layout=module.layout
+        graphs,
+        module.name,
+        module.version,
+        module.framework,
+        list(module.notes),
+        outputs=ends,
+        layout=module.layout,
+        memory_pool=module.memory_pool,
     )

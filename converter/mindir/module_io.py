@@ -28,6 +28,7 @@ from .wire import MindirFormatError
 from .wire_form import PACKS_CONSTANTS, shared_with_packers, spelled_out, stored_format, stored_type, valid_records
 
 _CONSTANT, _ACTIVATION = 0, 2
+_LARGEST_POOL = (1 << 32) - 1
 _MAIN_NAME = "main_graph"
 
 
@@ -253,6 +254,7 @@ def to_meta(module: Module) -> MetaGraph:
         fmkType=module.framework,
         inputIndex=indices(module.main.inputs),
         outputIndex=indices(results),
+        mempoolSize=min(module.memory_pool, _LARGEST_POOL),
         nodes=nodes,
         allTensors=tensors,
         subGraph=subgraphs,

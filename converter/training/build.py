@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 
 from mslite.converter.errors import Blocker, ConversionError, ReturnCode
@@ -41,6 +41,7 @@ from mslite.converter.training.normalise import (
     with_rows,
 )
 from mslite.converter.training.optimizers import Steps, Variables, clipped
+from mslite.converter.training.passes import Passes, with_steps
 from mslite.converter.training.settings import BatchNorm, TrainSettings
 
 _PRODUCTS = (Conv2DFusion, Conv2dTransposeFusion, MatMulFusion, FullConnection)
@@ -68,6 +69,7 @@ class TrainingGraph:
     losses: int
     parameters: tuple[str, ...]
     kept: tuple[str, ...] = ()
+    passes: Passes = field(default_factory=Passes)
 
 
 def training_graph(
@@ -135,6 +137,7 @@ class _Differentiation:
         self.forward = list(self.graph.nodes)
         self.output = self.graph.outputs[0]
         self.frozen, self.chosen = frozen, chosen
+        self.passes = Passes(self.forward)
         self.behind_weights: set[Node] = set()
         for node in self.forward:
             before = {value.producer for value in node.inputs}
@@ -158,22 +161,26 @@ class _Differentiation:
         self.graph.nodes.extend(self.forward)
         for name, value in moved.items():
             variables.assign(name, value)
+        steps = Steps(build, variables, self.settings, optimizers_only)
         loss = add_loss(build, self.settings.loss, self.output, self.source)
         gradients = self.backward(build, loss, set(reads.values()))
         trained = [value for value in reads.values() if value in gradients]
         if self.settings.clip_norm is not None:
             shorter = clipped(build, [gradients[value] for value in trained], self.settings.clip_norm)
             gradients.update(zip(trained, shorter, strict=True))
-        steps = Steps(build, variables, self.settings, optimizers_only)
+        before_steps, self.graph.nodes = self.graph.nodes, []
         for name, value in reads.items():
             gradient = gradients.get(value)
             if gradient is not None:
+                first = len(self.graph.nodes)
                 steps.add(name, value, gradient)
+                self.passes.steps.append(self.graph.nodes[first:])
         self.graph.outputs = [loss.loss, self.output]
+        self.graph.nodes = with_steps(before_steps, self.passes.steps)
         self.graph.nodes = live_nodes(self.graph)
         infer_shapes(self.module, context)
         names = tuple(name for name, value in reads.items() if value in gradients)
-        return TrainingGraph(self.module, 1, names, kept)
+        return TrainingGraph(self.module, 1, names, kept, self.passes)
 
     def _whole(self) -> Graph:
         """For the names that are taken."""
@@ -283,6 +290,7 @@ class _Differentiation:
         blockers = self.untrainable()
         parts: dict[Value, list[Value]] = {loss.of: [loss.gradient]}
         for node in reversed(self.forward):
+            first = len(self.graph.nodes)
             known = [self._total(build, value, parts) for value in node.outputs]
             if not any(known) or not any(value in needed for value in node.inputs):
                 continue
@@ -294,6 +302,7 @@ class _Differentiation:
             for value, gradient in zip(node.inputs, found, strict=True):
                 if gradient is not None and value in needed:
                     parts.setdefault(value, []).append(gradient)
+            self.passes.gradients.update(dict.fromkeys(self.graph.nodes[first:], node))
         if blockers:
             raise ConversionError(
                 f"{self.source}: {len(blockers)} node(s) have no gradient", tuple(blockers), ReturnCode.NOT_SUPPORTED

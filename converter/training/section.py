@@ -8,13 +8,14 @@ from enum import Enum
 from typing import TypeVar
 
 from mslite.converter.errors import UsageError
+from mslite.converter.memory_limit import parse_memory
 from mslite.converter.spelling import check_keys
 from mslite.converter.training.settings import BatchNorm, Loss, Optimizer, TrainSettings
 
 SECTION = "train_param"
 _KEYS = (
     "loss", "optimizer", "learning_rate", "momentum", "weight_decay", "beta1", "beta2", "epsilon", "alpha", "clip_norm", "batch_size", "frozen",
-    "trained", "batch_norm", "dropout", "output",
+    "trained", "batch_norm", "dropout", "output", "memory",
 )  # fmt: skip
 
 
@@ -53,6 +54,7 @@ def train_settings(keys: Mapping[str, str], defaults: TrainSettings = _PLAIN) ->
         dropout=_choice("dropout", keys["dropout"], _Switch) is _Switch.ON if "dropout" in keys else defaults.dropout,
         output=keys.get("output", ""),
         batch=int(number("batch_size", 1, 0, 1 << 20)) if "batch_size" in keys else None,
+        memory=parse_memory(keys["memory"], "memory") if "memory" in keys else defaults.memory,
         frozen=_names(keys.get("frozen", "")),
         trained=_names(keys.get("trained", "")),
         stated=frozenset(keys) - {"frozen"},  # more constants may stay

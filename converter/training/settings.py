@@ -72,6 +72,8 @@ class TrainSettings:
     """Rows of a step, where the model was made for another number."""
     output: str = ""
     """The output of which the loss is computed, where there are several."""
+    memory: int | None = None
+    """Bytes that training may take: weights, what the optimiser keeps, and all that a step computes."""
     frozen: frozenset[str] = frozenset()
     """Names of constants, or of layers, that stay as they are (`named.py`)."""
     trained: frozenset[str] = frozenset()

@@ -5,6 +5,8 @@ The inverse of `in_place.py`.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Module, Node, Value
 from mslite.converter.mindir.ops.enums import DataType, Format
@@ -16,6 +18,8 @@ from mslite.converter.passes.graph_edit import live_nodes
 from mslite.converter.passes.rules import conv_scale, matmul_scale, norm_scale
 from mslite.converter.training.build import TrainingGraph, training_graph
 from mslite.converter.training.in_place import STATES, is_training
+from mslite.converter.training.recompute.fit import copied, fitted
+from mslite.converter.training.recompute.memory import arena_bytes, fixed_bytes
 from mslite.converter.training.settings import BatchNorm, TrainSettings
 
 _NAMED = 8
@@ -49,7 +53,19 @@ def trained(module: Module, settings: TrainSettings, source: str, context: Conte
         more = "" if len(training.kept) <= _NAMED else ", …"
         names = ", ".join(f"'{name}'" for name in training.kept[:_NAMED])
         context.note(f"constants behind trained layers stay as they are: {names}{more}")
-    return training
+    if settings.memory is None:
+        return training
+    module.memory_pool = settings.memory
+    fit = fitted(training, settings.memory, source, _memory)
+    context.note(fit.said(settings.memory))
+    module.graphs = fit.training.module.graphs
+    return replace(fit.training, module=module)
+
+
+def _memory(training: TrainingGraph) -> int:
+    """What a step takes in the runtime."""
+    module = store_in_place(copied(training))
+    return fixed_bytes(module) + arena_bytes(module)
 
 
 def store_in_place(training: TrainingGraph) -> Module:
@@ -68,13 +84,34 @@ def store_in_place(training: TrainingGraph) -> Module:
             node.set_inputs(())
         else:
             nodes.append(node)
+    _leave_statistics(nodes)
     nodes = [node for node in nodes if not _is_own_result(node)]
-    graph.nodes = [_changing(node, constants) for node in nodes]
+    graph.nodes = _optimisers_last([_changing(node, constants) for node in nodes], training.parameters)
     # What turns logits into probabilities stays, though nobody reads it: inference gives them.
     graph.nodes = live_nodes(graph)
     graph.outputs = graph.outputs[: training.losses]
     module.outputs = None
     return module
+
+
+def _optimisers_last(nodes: list[Node], parameters: tuple[str, ...]) -> list[Node]:
+    """With the optimisers in the order of what they train, which `GetTrainableParams` shows. The runtime runs each as soon as its
+    gradient is there."""
+    steps = {node.inputs[0].name: node for node in nodes if node.op.name in STATES}
+    others = [node for node in nodes if node.op.name not in STATES]
+    return [*others, *(steps[name] for name in parameters)]
+
+
+def _leave_statistics(nodes: list[Node]) -> None:
+    """Batch normalisation that is computed again must not move the running statistics a second time: it gets those of the batch, which
+    nothing in a file can move."""
+    firsts: dict[Value, Node] = {}
+    for node in nodes:
+        if not isinstance(node.op, BatchNormTraining):
+            continue
+        first = firsts.setdefault(node.inputs[3], node)
+        if first is not node:
+            node.set_inputs([*node.inputs[:3], *first.outputs[3:]])
 
 
 def _is_own_result(node: Node) -> bool:

@@ -151,16 +151,23 @@ static void grad_run(const mslite_run *run, int32_t phase, int32_t part) {
   }
 }
 
-#define BATCH_NORM_TRAINING(name_, operator, support_, prepare_, run_) \
-  const mslite_kernel mslite_kernel_##name_ = {                        \
-      .name = #name_ "_scalar",                                        \
-      .op = MSLITE_OP_##operator,                                      \
-      .isa = MSLITE_ISA_SCALAR,                                        \
-      .derived_size = sizeof(batch_norm_training_derived),             \
-      .support = support_,                                             \
-      .prepare = prepare_,                                             \
-      .run = run_,                                                     \
+/* dx may lie where dy does: a part writes its channels of dx after it has read them to the end. */
+static int32_t grad_in_place(const mslite_node *node) {
+  (void)node;
+  return 0;
+}
+
+#define BATCH_NORM_TRAINING(name_, operator, support_, prepare_, run_, in_place_) \
+  const mslite_kernel mslite_kernel_##name_ = {                                   \
+      .name = #name_ "_scalar",                                                   \
+      .op = MSLITE_OP_##operator,                                                 \
+      .isa = MSLITE_ISA_SCALAR,                                                   \
+      .derived_size = sizeof(batch_norm_training_derived),                        \
+      .support = support_,                                                        \
+      .prepare = prepare_,                                                        \
+      .run = run_,                                                                \
+      .in_place = in_place_,                                                      \
   };
 
-BATCH_NORM_TRAINING(batch_norm_training, BatchNormTraining, training_support, training_prepare, training_run)
-BATCH_NORM_TRAINING(batch_norm_grad, BatchNormGrad, grad_support, grad_prepare, grad_run)
+BATCH_NORM_TRAINING(batch_norm_training, BatchNormTraining, training_support, training_prepare, training_run, NULL)
+BATCH_NORM_TRAINING(batch_norm_grad, BatchNormGrad, grad_support, grad_prepare, grad_run, grad_in_place)

@@ -468,6 +468,10 @@ Status ModelImpl::Predict(const std::vector<MSTensor> &inputs, std::vector<MSTen
                 std::to_string(inputs.size()) + " inputs where the model has " + std::to_string(inputs_.size()));
   }
   for (size_t i = 0; i < inputs.size(); ++i) MSLITE_TRY(ReadInput(i, inputs[i], &views_[i]));
+  if (trainer_ != nullptr) {
+    MSLITE_TRY(trainer_->PrepareRun());
+    if (session_ != trainer_->session()) std::atomic_store(&session_, trainer_->session());
+  }
   if (request != nullptr) MSLITE_TRY(request->Begin([this] { return Cancel(); }));
   struct Ending {
     mslite::Request *request;

@@ -41,11 +41,14 @@ class Trainer {
   virtual Status SetTrainMode(bool train) = 0;
   virtual bool is_training() const = 0;
   virtual Status Resize(const std::vector<TensorShape> &inputs) = 0;
+  // Before each run of the session, in whose place there may be another one then, with the same inputs and outputs.
+  virtual Status PrepareRun() = 0;
   // After each run of the session that succeeded.
   virtual Status FinishRun() = 0;
 
   // In the order of the optimisers. Those that show memory of the trainer hold until its next call.
-  virtual std::vector<mindspore::MSTensor> Gradients() const = 0;
+  // Errors: kLiteNotSupport where each is given up as soon as its weight is updated.
+  virtual Status Gradients(std::vector<mindspore::MSTensor> *gradients) const = 0;
   virtual std::vector<mindspore::MSTensor> TrainableParams() const = 0;
   virtual std::vector<mindspore::MSTensor> FeatureMaps() const = 0;
   virtual std::vector<mindspore::MSTensor> OptimizerParams() const = 0;

@@ -35,7 +35,12 @@ bool Model::GetTrainMode() const {
   return impl_ != nullptr && impl_->trainer() != nullptr && impl_->trainer()->is_training();
 }
 
-Tensors Model::GetGradients() const { return Ask(impl_.get(), "GetGradients", &mslite::Trainer::Gradients); }
+Tensors Model::GetGradients() const {
+  Tensors gradients;
+  const Status status =
+      Call(impl_.get(), "GetGradients", [&](const mslite::Trainer *trainer) { return trainer->Gradients(&gradients); });
+  return status.IsOk() ? gradients : Tensors();
+}
 
 Status Model::ApplyGradients(const Tensors &gradients) {
   return Call(impl_.get(), "ApplyGradients",

@@ -63,6 +63,7 @@ Session::Session(std::shared_ptr<SharedModel> model, const SessionOptions &optio
       executor_(options.threads, options.inter_op, InternCores(options.cores)),
       workspace_(options.workspace ? options.workspace : std::make_shared<Workspace>()),
       variable_store_(options.variables ? options.variables : std::make_shared<VariableStore>()) {
+  plan_options_.packs = !options.only_plans;
   control_.SetLimits(options.limits);
   most_bytes_ = MachineBytes();
   if (options.limits.bytes > 0) {

@@ -3,25 +3,36 @@
 
 #include "exec/session.h"
 #include "model/optimizers.h"
+#include "model/pages.h"
 
 namespace mslite {
 namespace {
-// Whether a variable may be changed where it is by the step that gives its new value: an optimiser, which reads every
-// element before it writes it, and behind which nobody reads the old value. Single numbers are read by all its parts.
+// Whether a step may write over a variable that it reads: an optimiser, and a sum of what has one shape, read every
+// element before they write it. Single numbers are read by all parts of an optimiser.
+bool WritesOver(const Graph &graph, const Program &program, const ProgramStep &step, int32_t output) {
+  const Node &node = graph.nodes[static_cast<size_t>(step.node)];
+  if (FindOptimizer(node.op) != nullptr) return node.op != MSLITE_OP_SGD || output != step.outputs.back();
+  if (node.op != MSLITE_OP_AddFusion || step.inputs.size() != 2) return false;
+  const auto tensor_at = [&](size_t input) -> const Tensor & {
+    return graph.tensors[static_cast<size_t>(program.tensors[static_cast<size_t>(step.inputs[input])])];
+  };
+  return tensor_at(0).has_rank && tensor_at(1).has_rank && tensor_at(0).dims == tensor_at(1).dims;
+}
+
+// Whether the step that gives a variable its new value may write it into its place: nobody reads the old value behind
+// it, and itself only where it may.
 bool ChangesInPlace(const Graph &graph, const Program &program, const Program::VariableUse &write) {
   const int32_t producer = program.producer[static_cast<size_t>(write.local)];
   if (producer < 0 || producer == Program::kConstant) return false;
   const ProgramStep &step = program.steps[static_cast<size_t>(producer)];
-  const Node &node = graph.nodes[static_cast<size_t>(step.node)];
-  if (FindOptimizer(node.op) == nullptr || (node.op == MSLITE_OP_SGD && write.local == step.outputs.back()))
-    return false;
+  const int32_t last = WritesOver(graph, program, step, write.local) ? producer : producer - 1;
   return std::all_of(program.reads.begin(), program.reads.end(), [&](const Program::VariableUse &read) {
-    return read.variable != write.variable || program.last_use[static_cast<size_t>(read.local)] <= producer;
+    return read.variable != write.variable || program.last_use[static_cast<size_t>(read.local)] <= last;
   });
 }
 }  // namespace
 
-// Finds the variables in the store, and lets optimisers write those that others share into their place.
+// Finds the variables in the store, and lets steps write those that others share into their place.
 void Session::FindVariables() {
   for (const Variable &variable : model_->variables) {
     variables_.push_back(&variable_store_->states[variable.name]);
@@ -48,7 +59,9 @@ Status Session::ResetVariable(const Variable &variable, VariableState *state) {
   state->shape = shape;
   uint8_t *memory = nullptr;
   MSLITE_TRY(Reserve(static_cast<uint64_t>(bytes), "a variable", &state->current, &memory));
-  if (bytes > 0) std::memcpy(memory, initial.data, static_cast<size_t>(bytes));
+  if (bytes == 0) return mindspore::kSuccess;
+  std::memcpy(memory, initial.data, static_cast<size_t>(bytes));
+  LetGoOfPages(graph(), initial.data, static_cast<size_t>(bytes));
   return mindspore::kSuccess;
 }
 

@@ -156,7 +156,7 @@ Status Planner::Make(int32_t begin, bool *needs_data, std::shared_ptr<const Plan
   }
   MSLITE_TRY(CollectResults());
   // A plan with problems is only there to find them all.
-  if (problems_->empty()) MSLITE_TRY(PackWeights());
+  if (problems_->empty() && options_.packs) MSLITE_TRY(PackWeights());
   MSLITE_TRY(PlaceOperands());
   *plan = std::move(plan_);
   return mindspore::kSuccess;

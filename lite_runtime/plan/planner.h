@@ -34,6 +34,7 @@ struct PlanOptions {
   bool mixed = false;
   // The contents that the frame has are those of every run, and no others come: shapes that need more are problems.
   bool contents_are_fixed = false;
+  bool packs = true;  // weights; a plan without them is looked at, and never run
 };
 
 class Planner {

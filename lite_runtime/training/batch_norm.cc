@@ -5,7 +5,7 @@
 #include "plan/rewrite/new_nodes.h"
 
 namespace mslite {
-void TrainBatchNorm(int32_t node, std::map<int32_t, int32_t> *latest, Graph *graph) {
+void RepeatBatchNorm(int32_t node, Graph *graph) {
   Node &norm = graph->nodes[static_cast<size_t>(node)];
   const auto *settings = static_cast<const mslite_FusedBatchNorm *>(norm.params);
   auto *params = graph->arena.Make<mslite_BatchNormTraining>();
@@ -17,6 +17,11 @@ void TrainBatchNorm(int32_t node, std::map<int32_t, int32_t> *latest, Graph *gra
   norm.op = MSLITE_OP_BatchNormTraining;
   norm.params = params;
   norm.primitive = nullptr;
+}
+
+void TrainBatchNorm(int32_t node, std::map<int32_t, int32_t> *latest, Graph *graph) {
+  RepeatBatchNorm(node, graph);
+  Node &norm = graph->nodes[static_cast<size_t>(node)];
   for (size_t i = 1; i <= 2; ++i) {
     const int32_t copy = norm.outputs[i], operand = norm.inputs[i];
     for (Node &reader : graph->nodes) std::replace(reader.inputs.begin(), reader.inputs.end(), copy, operand);

@@ -13,6 +13,9 @@ namespace mslite {
 // the other.
 void TrainBatchNorm(int32_t node, std::map<int32_t, int32_t> *latest, Graph *graph);
 
+// The same for a node whose results 1 and 2 nobody reads.
+void RepeatBatchNorm(int32_t node, Graph *graph);
+
 // Files up to 1.3 do not say by which statistics BatchNormGrad goes: by those of the batch.
 void UseBatchStatistics(Graph *graph);
 }  // namespace mslite

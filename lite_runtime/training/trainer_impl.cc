@@ -1,5 +1,9 @@
 #include "training/trainer_impl.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -10,6 +14,7 @@
 #include "model/load.h"
 #include "plan/rewrite/new_weights.h"
 #include "plan/rewrite/rewrite.h"
+#include "schema/ops_generated.h"
 #include "training/constants.h"
 #include "training/export.h"
 #include "training/transfer.h"
@@ -26,6 +31,13 @@ MSTensor ShownTensor(const std::string &name, const TensorShape &shape, const vo
   MSTensor tensor(std::make_shared<MSTensor::Impl>(name, static_cast<enum mindspore::DataType>(shape.type), dims));
   tensor.impl()->Show(data, static_cast<size_t>(std::max<int64_t>(ByteSize(shape), 0)));
   return tensor;
+}
+
+// What has been freed in many pieces goes back to the system: steps want one large piece.
+void ReturnFreeMemory() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
 }
 
 // What the nodes that are left read of the constants.
@@ -59,7 +71,7 @@ Status TrainerImpl::Create(const TrainerSettings &settings, std::unique_ptr<Trai
   std::unique_ptr<TrainerImpl> made(new TrainerImpl(settings));
   if (settings.backbone != nullptr) MSLITE_TRY(JoinModels(settings.backbone, settings.file, &made->file_));
   MSLITE_TRY(made->MakeStep());
-  MSLITE_TRY(made->MakeEvaluation());
+  MSLITE_TRY(made->MakeEvaluation(true));
   *trainer = std::move(made);
   return mindspore::kSuccess;
 }
@@ -83,6 +95,8 @@ Status TrainerImpl::MakeStep() {
   for (const TrainedWeight &weight : training.weights) {
     gradient_names_.push_back(training.graph->tensors[static_cast<size_t>(weight.gradient)].name);
   }
+  keeps_gradients_ = schema::GetMetaGraph(file_->data())->mempoolSize() == 0;
+  if (!keeps_gradients_) GiveUpGradients(&training);
   if (!is_mixed_) MSLITE_TRY(MakeSession(training.graph, options_, &step_));
   loss_count_ = training.loss_count;
   weights_ = std::move(training.weights);
@@ -127,7 +141,7 @@ Status TrainerImpl::MakeUpdates() {
 }
 
 // Inference with the weights as they are, as constants: packed and fused as in any model.
-Status TrainerImpl::MakeEvaluation() {
+Status TrainerImpl::MakeEvaluation(bool only_plans) {
   std::shared_ptr<Graph> graph;
   MSLITE_TRY(LoadSettled(file_, &graph));
   const std::vector<int32_t> inputs = graph->inputs;
@@ -147,23 +161,33 @@ Status TrainerImpl::MakeEvaluation() {
   SessionOptions options = options_;
   options.variables = nullptr;
   options.half = evaluates_in_half_;
+  options.only_plans = only_plans;
   std::shared_ptr<Session> made;
   MSLITE_TRY(MakeSession(graph, options, &made));
   if (!shapes_.empty()) MSLITE_TRY(made->Resize(shapes_));
   evaluation_ = std::move(made);
+  may_evaluate_ = !only_plans;
+  return mindspore::kSuccess;
+}
+
+Status TrainerImpl::PrepareRun() {
+  if (!is_training_) return may_evaluate_ ? Status(mindspore::kSuccess) : MakeEvaluation(false);
+  if (is_fresh_) ReturnFreeMemory();  // now nobody holds the session of evaluation any more
+  is_fresh_ = false;
   return mindspore::kSuccess;
 }
 
 // The session for the mode of now.
 Status TrainerImpl::Choose() {
   if (!is_training_) {
-    MSLITE_TRY(MakeEvaluation());
+    MSLITE_TRY(MakeEvaluation(true));
     running_ = &evaluation_;
     return mindspore::kSuccess;
   }
   if (holds_gradients()) MSLITE_TRY(MakeAccumulation());
   running_ = holds_gradients() ? &accumulation_ : &step_;
   evaluation_.reset();
+  is_fresh_ = true;
   return mindspore::kSuccess;
 }
 
@@ -189,7 +213,7 @@ Status TrainerImpl::Resize(const std::vector<TensorShape> &inputs) {
 // ---- gradients ----
 
 const TensorShape &TrainerImpl::GradientShape(size_t index) const {
-  const Session &session = holds_gradients() && accumulation_ != nullptr ? *accumulation_ : *step_;
+  const Session &session = accumulation_ != nullptr ? *accumulation_ : *step_;
   return session.outputs()[loss_count_ + index].shape;
 }
 
@@ -265,8 +289,14 @@ Status TrainerImpl::Update(const std::vector<const void *> &gradients) {
   return updates_->Run(views.data(), nullptr);
 }
 
-std::vector<MSTensor> TrainerImpl::Gradients() const {
-  std::vector<MSTensor> gradients;
+Status TrainerImpl::Gradients(std::vector<MSTensor> *gradients) const {
+  if (!holds_gradients() && !keeps_gradients_) {
+    return Fail(
+        mindspore::kLiteNotSupport,
+        "file '" + file_->name() +
+            "' was made with --trainMemory: each gradient gives up its memory when its weight is updated. "
+            "Set TrainCfg::accumulate_gradients_ to read gradients, or convert the model without --trainMemory");
+  }
   for (size_t i = 0; i < weights_.size(); ++i) {
     const TensorShape &shape = GradientShape(i);
     const void *data = nullptr;
@@ -275,12 +305,13 @@ std::vector<MSTensor> TrainerImpl::Gradients() const {
     } else {
       data = step_->outputs()[loss_count_ + i].data;
     }
-    if (data != nullptr) gradients.push_back(ShownTensor(gradient_names_[i], shape, data));
+    if (data != nullptr) gradients->push_back(ShownTensor(gradient_names_[i], shape, data));
   }
-  return gradients;
+  return mindspore::kSuccess;
 }
 
 Status TrainerImpl::ApplyGradients(const std::vector<MSTensor> &gradients) {
+  if (!keeps_gradients_) MSLITE_TRY(MakeAccumulation());  // which knows their shapes
   std::vector<const void *> found(weights_.size(), nullptr);
   for (const MSTensor &gradient : gradients) {
     if (gradient == nullptr || gradient.Data() == nullptr)

@@ -20,8 +20,9 @@ class TrainerImpl : public Trainer {
   Status SetTrainMode(bool train) override;
   bool is_training() const override { return is_training_; }
   Status Resize(const std::vector<TensorShape> &inputs) override;
+  Status PrepareRun() override;
   Status FinishRun() override;
-  std::vector<mindspore::MSTensor> Gradients() const override;
+  Status Gradients(std::vector<mindspore::MSTensor> *gradients) const override;
   std::vector<mindspore::MSTensor> TrainableParams() const override;
   std::vector<mindspore::MSTensor> FeatureMaps() const override;
   std::vector<mindspore::MSTensor> OptimizerParams() const override;
@@ -49,7 +50,7 @@ class TrainerImpl : public Trainer {
   Status MakeStep();
   Status MakeAccumulation();
   Status MakeUpdates();
-  Status MakeEvaluation();
+  Status MakeEvaluation(bool only_plans);
   Status Choose();
   Status Update(const std::vector<const void *> &gradients);
   void ClearSums();
@@ -71,14 +72,17 @@ class TrainerImpl : public Trainer {
   size_t loss_count_ = 0;
   std::vector<TrainedWeight> weights_;
   std::vector<std::string> gradient_names_;
+  bool keeps_gradients_ = true;               // until the next step
   std::vector<std::string> inference_names_;  // the variables that inference reads
 
   std::shared_ptr<Session> step_;          // forward, backward and updates; none in mixed precision
   std::shared_ptr<Session> accumulation_;  // without updates; when it was needed once
   std::shared_ptr<Session> updates_;       // alone; likewise
   std::shared_ptr<Session> evaluation_;    // with the weights as constants, as they are now; null while training
+  bool may_evaluate_ = false;              // `evaluation_` can run; until it has to, it takes no memory for that
   const std::shared_ptr<Session> *running_ = &evaluation_;
   bool is_training_ = false;
+  bool is_fresh_ = false;  // in training: no step has been run since it evaluated
 
   int multiplier_ = 1;                 // of the batch
   float plain_learning_rate_ = -1.0f;  // before there was a virtual batch; negative while there is none

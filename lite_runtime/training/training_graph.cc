@@ -241,6 +241,12 @@ class Adoption {
     });
   }
 
+  bool IsBatchStatistic(int32_t tensor) const {
+    return std::any_of(graph_.nodes.begin(), graph_.nodes.end(), [tensor](const Node &node) {
+      return node.op == MSLITE_OP_BatchNormTraining && node.outputs[3] == tensor;
+    });
+  }
+
   void AssignState(int32_t operand, int32_t value, int32_t index) {
     Assign(variables_[operand], value, index);
     training_.layer_states.push_back(assignments_[index].back());
@@ -249,9 +255,12 @@ class Adoption {
   // Where the gradient reads the statistics of the batch, which are results 3 and 4.
   Status AdoptBatchNorm(int32_t index) {
     const Node &given = NodeAt(index);
-    if (given.inputs.size() != 5 || given.outputs.size() != 5 || given.params == nullptr || !IsRead(given.outputs[3])) {
+    if (given.inputs.size() != 5 || given.outputs.size() != 5 || given.params == nullptr) return mindspore::kSuccess;
+    if (IsBatchStatistic(given.inputs[3])) {  // it is computed again: what it would move are no running statistics
+      RepeatBatchNorm(index, &graph_);
       return mindspore::kSuccess;
     }
+    if (!IsRead(given.outputs[3])) return mindspore::kSuccess;
     const std::vector<int32_t> running = {given.inputs[3], given.inputs[4]};
     for (const int32_t tensor : running) MSLITE_TRY(Read(index, tensor));
     const std::vector<int32_t> variables = {NodeAt(index).inputs[3], NodeAt(index).inputs[4]};
@@ -277,6 +286,10 @@ class Adoption {
       made.data = reinterpret_cast<const uint8_t *>(first);
       made.size = kSeedSize * sizeof(int32_t);
       NodeAt(index).inputs.push_back(NewNodes(&graph_).Add(std::move(made)));
+    }
+    if (variables_.count(NodeAt(index).inputs[1]) != 0) {  // it is computed again, and drops the same
+      NodeAt(index).outputs.push_back(NewNodes(&graph_).AddLike(NodeAt(index).inputs[1], MSLITE_INT32, "/next"));
+      return mindspore::kSuccess;
     }
     const Tensor &seed = TensorAt(NodeAt(index).inputs[1]);
     if (!seed.is_constant || seed.type != MSLITE_INT32 || seed.size != kSeedSize * sizeof(int32_t) ||
@@ -423,6 +436,12 @@ Status ReadTrainingGraph(const std::shared_ptr<const Bytes> &file, const std::ve
                          TrainingGraph *training) {
   MSLITE_TRY(LoadSettled(file, &training->graph));
   return Adoption(loss_names, training).Run();
+}
+
+void GiveUpGradients(TrainingGraph *training) {
+  Graph &graph = *training->graph;
+  graph.outputs.resize(training->loss_count);
+  graph.subgraphs[0].outputs = graph.outputs;
 }
 
 void KeepGradients(TrainingGraph *training) {

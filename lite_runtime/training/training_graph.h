@@ -31,12 +31,14 @@ struct TrainingGraph {
 // Reads a training graph from the bytes of a file. What its optimisers, Assign and AssignAdd change is read and
 // assigned as variables; an optimiser runs as soon as its gradient is there and nobody reads the old weight any more.
 // FusedBatchNorm and Dropout whose gradients are computed do what they do in training; running statistics and seeds are
-// variables.
+// variables. Those that are computed again, to save memory, move neither.
 // Errors: kLiteGraphFileError for a graph without optimisers or losses, or one that changes what is no float32
 // constant; kLiteNotSupport for control flow; those of Load.
 Status ReadTrainingGraph(const std::shared_ptr<const Bytes> &file, const std::vector<std::string> &loss_names,
                          TrainingGraph *training);
 
+// Gradients are no outputs: their memory is free when their weights are updated.
+void GiveUpGradients(TrainingGraph *training);
 // Leaves the forward and backward passes: nothing changes but what layers move.
 void KeepGradients(TrainingGraph *training);
 // Leaves the updates: the gradients are the inputs, and there are no outputs.

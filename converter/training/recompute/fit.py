@@ -1,0 +1,156 @@
+"""Brings a training graph within a budget of memory, at the least cost in time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.memory_limit import shown
+from mslite.converter.mindir.graph import Module, Node, Value
+from mslite.converter.mindir.module_copy import copy_module
+from mslite.converter.training.build import TrainingGraph
+from mslite.converter.training.recompute.chain import Chain, Stage
+from mslite.converter.training.recompute.replay import replay
+from mslite.converter.training.recompute.stages import Block, blocks_of, work_of
+from mslite.converter.work import macs
+
+_SLOTS = 400
+"""Memory is counted in so many parts of what all values together take."""
+_LONGEST = (None, 12, 4)
+"""Ways to cut the forward pass: what is read so many nodes behind its producer is kept, and nodes that it passes by are stages."""
+_LOWEST = 3
+"""Of the tightest schedules so many are tried: how an arena is laid out is known only when it is."""
+_SHOWN_IN_MIB = 16 << 20
+"""Bytes from which on a message counts in MiB."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A training graph that keeps to a budget."""
+
+    training: TrainingGraph
+    bytes: int
+    before: int
+    """The same where nothing is computed again."""
+    share: float
+    """What is computed again, of the multiply-adds of a step."""
+
+    def said(self, budget: int) -> str:
+        if self.bytes == self.before:
+            return f"training takes {shown(self.bytes)} of {shown(budget)}: nothing is computed again"
+        return (
+            f"training takes {shown(self.bytes)} of {shown(budget)}, where it took {shown(self.before)}: "
+            f"{self.share:.1%} of a step's multiply-adds are computed again"
+        )
+
+
+def fitted(training: TrainingGraph, budget: int, source: str, measure: Callable[[TrainingGraph], int]) -> Fit:
+    """The cheapest form that was found whose `measure`d bytes are within `budget`; `training` itself stays as it is. Raises
+    ConversionError with the least budget that can be met."""
+    before = measure(training)
+    if before <= budget:
+        return Fit(training, before, before, 0.0)
+    search = _Search(training, budget, measure)
+    for longest in _LONGEST:
+        search.cut(longest)
+    if search.best is None:
+        raise ConversionError(
+            f"{source}: training does not fit into {shown(budget)}. The least is --trainMemory={_flag(search.least)}; a smaller batch_size in "
+            "[train_param], frozen layers, or an optimiser that keeps less state need less",
+            code=ReturnCode.NOT_SUPPORTED,
+        )
+    steps = sum(macs(node) for node in training.module.main.nodes)
+    again = sum(macs(node) for node in search.best.added)
+    return Fit(search.best.training, search.best.bytes, before, again / max(steps, 1))
+
+
+def _flag(size: int) -> str:
+    """A budget that is not less, as the flag is written."""
+    bits, unit = (20, "M") if size >= _SHOWN_IN_MIB else (10, "K")
+    return f"{math.ceil(size / (1 << bits))}{unit}"
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    training: TrainingGraph
+    added: tuple[Node, ...]
+    bytes: int
+
+    @property
+    def work(self) -> float:
+        return sum(work_of(node) for node in self.added)
+
+
+class _Search:
+    def __init__(self, training: TrainingGraph, budget: int, measure: Callable[[TrainingGraph], int]) -> None:
+        self.training, self.budget, self.measure = training, budget, measure
+        self.least = 1 << 62
+        self.best: _Candidate | None = None
+        self.seen: set[tuple[int, ...]] = set()
+
+    def cut(self, longest: int | None) -> None:
+        """Looks for the cheapest schedule that fits, among those of one way to cut the forward pass."""
+        blocks = _blocks(self.training, longest)[0]
+        if tuple(len(block.nodes) for block in blocks) in self.seen:
+            return
+        self.seen.add(tuple(len(block.nodes) for block in blocks))
+        chain = _chain(blocks)
+        levels = chain.levels()
+        fits = -1
+        low, high = 0, len(levels)  # the arena grows with the level, but for chance
+        while low < high:
+            middle = (low + high) // 2
+            if self._try(longest, chain, levels[middle]):
+                low, fits = middle + 1, middle
+            else:
+                high = middle
+        if fits < 0:
+            for level in levels[1:_LOWEST]:
+                self._try(longest, chain, level)
+
+    def _try(self, longest: int | None, chain: Chain, level: int) -> bool:
+        candidate = self._made(longest, chain, level)
+        self.least = min(self.least, candidate.bytes)
+        fits = candidate.bytes <= self.budget
+        if fits and (self.best is None or candidate.work < self.best.work):
+            self.best = candidate
+        return fits
+
+    def _made(self, longest: int | None, chain: Chain, level: int) -> _Candidate:
+        copy = copied(self.training)
+        blocks, pinned = _blocks(copy, longest)
+        added = replay(copy.module.main, copy.passes, blocks, pinned, chain.schedule(level))
+        return _Candidate(copy, tuple(added), self.measure(copy))
+
+
+def copied(training: TrainingGraph) -> TrainingGraph:
+    """One that can be changed without changing `training`."""
+    module: Module = copy_module(training.module)
+    passes = training.passes.renewed(training.module.main.nodes, module.main.nodes)
+    return replace(training, module=module, passes=passes)
+
+
+def _blocks(training: TrainingGraph, longest: int | None) -> tuple[list[Block], set[Value]]:
+    """Of the nodes that the loss needs: what inference alone computes is no part of a step."""
+    graph = training.module.main
+    needed = set(graph.outputs[: training.losses])
+    for node in reversed(graph.nodes):
+        if any(value in needed for value in node.outputs) or node in training.passes.gradients:
+            needed.update(node.inputs)
+    forward = [node for node in training.passes.forward if any(value in needed for value in node.outputs)]
+    return blocks_of(forward, training.passes.gradients, graph.outputs, longest)
+
+
+def _chain(blocks: list[Block]) -> Chain:
+    stages = [block.stage for block in blocks]
+    most = sum(stage.saved for stage in stages) + 2 * max(stage.output for stage in stages)
+    most += max(max(stage.saving, stage.backward) for stage in stages)
+    unit = max(most / _SLOTS, 1.0)
+
+    def counted(stage: Stage) -> Stage:
+        numbers = (stage.output, stage.saved, stage.discarding, stage.saving, stage.backward)
+        return Stage(stage.cost, *(round(number / unit) for number in numbers))
+
+    return Chain([counted(stage) for stage in stages], _SLOTS + len(stages))

@@ -1,0 +1,37 @@
+"""What a training graph takes in the runtime."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from mslite.converter.mindir.graph import Module, Value
+from mslite.converter.mindir.module_copy import copy_module
+from mslite.converter.mindir.module_io import save
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.training.recompute.stages import size_of
+
+
+def arena_bytes(stored: Module) -> int:
+    """The arena of a step, as the runtime plans it on this machine. `stored`: a training graph in the form of files."""
+    import mslite  # which costs time that other conversions do not need
+
+    module = copy_module(stored)
+    for value in module.main.values():  # the plan does not depend on weights, and who encrypts the result wants none on a disk
+        if value.data is not None and value.dtype is DataType.FLOAT32 and value.data.size > 1:
+            value.data = np.zeros(value.data.shape, np.float32)
+    with tempfile.TemporaryDirectory() as folder:
+        (file, *_) = save(module, Path(folder) / "step.ms")
+        model = mslite.Model()
+        model.build_from_file(file, mslite.ModelType.MINDIR, train_cfg=mslite.TrainCfg())
+        model.set_train_mode(True)
+        return model.workspace_bytes()
+
+
+def fixed_bytes(stored: Module) -> int:
+    """What lies in memory beside the arena: weights and what optimisers keep, other constants, inputs and losses."""
+    graph = stored.main
+    constants: dict[Value, None] = {value: None for value in graph.values() if value.data is not None}
+    return sum(size_of(value) for value in (*constants, *graph.inputs, *graph.outputs))
