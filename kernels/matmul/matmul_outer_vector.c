@@ -6,10 +6,9 @@
 
 enum {
   SMALLEST_PART = 1 << 18, /* multiply-adds */
-  MOST_PARTS = 32,
-  ROW_BLOCK = 16 * OUTER_ROWS, /* at most: a step of them stays in the L2 cache */
-  FEW_ROWS = 16,               /* of an a that lies by rows */
-  TURNED = 64                  /* numbers of k in one part of the first phase */
+  MOST_PARTS = 16,
+  FEW_ROWS = 16, /* of an a that lies by rows */
+  TURNED = 64    /* numbers of k in one part of the first phase */
 };
 
 typedef struct {
@@ -39,7 +38,7 @@ static mslite_status matmul_outer_prepare(const mslite_node *node, void *derived
   const int64_t wanted =
       work >= (double)MOST_PARTS * (double)SMALLEST_PART ? MOST_PARTS : 1 + (int64_t)(work / (double)SMALLEST_PART);
   numbers->panels = larger(1, divide_up(p->n, OUTER_COLUMNS));
-  numbers->row_blocks = larger(1, divide_up(p->m, ROW_BLOCK));
+  numbers->row_blocks = larger(1, divide_up(p->m, OUTER_BLOCK));
   const int64_t panel_blocks = smaller(numbers->panels, divide_up(wanted, numbers->row_blocks));
   numbers->panel_block = divide_up(numbers->panels, panel_blocks);
   numbers->panel_blocks = divide_up(numbers->panels, numbers->panel_block);
@@ -54,7 +53,7 @@ static mslite_status matmul_outer_prepare(const mslite_node *node, void *derived
     schedule->shared_bytes = p->m * p->k * (int64_t)sizeof(float);
   }
   schedule->part_count[schedule->phase_count++] = (int32_t)(p->batch * parts);
-  schedule->scratch_bytes = OUTER_STEP * OUTER_COLUMNS * (int64_t)sizeof(float);
+  schedule->scratch_bytes = OUTER_SCRATCH * (int64_t)sizeof(float);
   return MSLITE_OK;
 }
 
@@ -88,22 +87,23 @@ static void matmul_outer_run(const mslite_run *run, int32_t phase, int32_t part)
   float *c = (float *)run->outputs[0] + (part / blocks * p->m + row) * p->n;
   if (p->k == 0) memset(c, 0, (size_t)(rows * p->n) * sizeof *c);
   const float *lines[OUTER_STEP], *right[OUTER_STEP];
+  float *left = (float *)run->scratch + OUTER_STEP * OUTER_COLUMNS;
   for (int64_t k = 0; k < p->k; k += OUTER_STEP) {
     const int64_t count = smaller(OUTER_STEP, p->k - k);
     for (int64_t i = 0; i < count; ++i) lines[i] = b + (k + i) * p->n;
+    outer_block block = {
+        .left = a + k * p->m,
+        .left_step = p->m,
+        .count = count,
+        .c_step = p->n,
+        .adds = k > 0,
+    };
+    outer_copy_left(&block, rows, left);
     for (int64_t panel = first_panel; panel < last_panel; ++panel) {
-      const int64_t column = panel * OUTER_COLUMNS, columns = smaller(OUTER_COLUMNS, p->n - column);
-      outer_rows(lines, column, count, columns, end, right, run->scratch);
-      const outer_block block = {
-          .left = a + k * p->m,
-          .left_step = p->m,
-          .right = right,
-          .count = count,
-          .c = c + column,
-          .c_step = p->n,
-          .columns = columns,
-          .adds = k > 0,
-      };
+      const int64_t column = panel * OUTER_COLUMNS;
+      block.columns = smaller(OUTER_COLUMNS, p->n - column);
+      block.c = c + column;
+      outer_set_right(&block, lines, column, rows, end, right, run->scratch);
       outer_run(&block, rows);
     }
   }

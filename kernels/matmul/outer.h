@@ -10,8 +10,13 @@ enum {
   OUTER_VECTORS = 2,
   OUTER_COLUMNS = OUTER_VECTORS * SIMD_WIDTH, /* of a panel */
   OUTER_ROWS = SIMD_REGISTERS == 16 ? 4 : 12, /* of the largest tile */
-  OUTER_STEP = 256 /* rows of left and right that are summed in registers: a panel of 32 KB stays in the L1 cache */
+  OUTER_STEP = 256, /* rows of left and right that are summed in registers: a panel of 32 KB stays in the L1 cache */
+  OUTER_BLOCK = 8 * OUTER_ROWS, /* rows of c: a step of them stays in the L2 cache */
+  OUTER_COPIED = 4 * OUTER_ROWS /* rows of c from which on it pays to copy a panel */
 };
+
+/* Floats of the workspace: a panel, and a step of a block of left. */
+#define OUTER_SCRATCH (OUTER_STEP * (OUTER_COLUMNS + OUTER_BLOCK))
 
 typedef struct {
   const float *left;
@@ -80,18 +85,36 @@ static inline void outer_run(const outer_block *block, int64_t rows) {
   }
 }
 
-/* Pointers to `count` rows' first `columns` numbers, which begin `offset` behind `rows`; one whose vectors would reach
- * over `end` points to a copy in `copies`, which has room for `count` rows of OUTER_COLUMNS. */
-static inline void outer_rows(const float *const *rows, int64_t offset, int64_t count, int64_t columns,
-                              const float *end, const float **right, float *copies) {
-  for (int64_t i = 0; i < count; ++i) {
-    right[i] = rows[i] + offset;
-    if (end - right[i] >= OUTER_COLUMNS) continue;
-    float *copy = copies + i * OUTER_COLUMNS;
-    memset(copy, 0, OUTER_COLUMNS * sizeof *copy);
-    memcpy(copy, right[i], (size_t)columns * sizeof *copy);
-    right[i] = copy;
+/* Rows that lie far apart fall into few places of the caches: a block of them is copied next to each other. */
+static inline void outer_copy_left(outer_block *block, int64_t rows, float *copy) {
+  if (block->left_step <= OUTER_BLOCK) return;
+  for (int64_t i = 0; i < block->count; ++i) {
+    memcpy(copy + i * OUTER_BLOCK, block->left + i * block->left_step, (size_t)rows * sizeof *copy);
   }
+  block->left = copy;
+  block->left_step = OUTER_BLOCK;
+}
+
+/* Sets block->right to the panel that begins `offset` behind `lines`: to the lines themselves, or, for so many `rows`
+ * of c that it pays, and where whole vectors would reach over `end`, to copies. `right` and `panel` are room for them.
+ */
+static inline void outer_set_right(outer_block *block, const float *const *lines, int64_t offset, int64_t rows,
+                                   const float *end, const float **right, float *panel) {
+  for (int64_t i = 0; i < block->count; ++i, panel += OUTER_COLUMNS) {
+    const float *line = lines[i] + offset;
+    right[i] = line;
+    if (end - line < OUTER_COLUMNS) {
+      memset(panel, 0, OUTER_COLUMNS * sizeof *panel);
+      memcpy(panel, line, (size_t)block->columns * sizeof *panel);
+      right[i] = panel;
+    } else if (rows >= OUTER_COPIED) {
+      SIMD_UNROLL for (int32_t v = 0; v < OUTER_COLUMNS; v += SIMD_WIDTH) {
+        simd_store_f32(panel + v, simd_load_f32(line + v));
+      }
+      right[i] = panel;
+    }
+  }
+  block->right = right;
 }
 
 #endif

@@ -84,7 +84,7 @@ static mslite_status filter_grad_prepare(const mslite_node *node, void *derived,
     schedule->part_count[schedule->phase_count++] = (int32_t)divide_up(numbers->count, SUMS_OF_PART);
     schedule->shared_bytes += numbers->pieces * numbers->count * (int64_t)sizeof(float);
   }
-  schedule->scratch_bytes = OUTER_STEP * OUTER_COLUMNS * (int64_t)sizeof(float);
+  schedule->scratch_bytes = OUTER_SCRATCH * (int64_t)sizeof(float);
   return MSLITE_OK;
 }
 
@@ -110,26 +110,30 @@ static void multiply_part(const mslite_run *run, const filter_grad_derived *numb
   }
   float *gradient = gradient_of_piece(run, numbers, piece) + channel * numbers->columns;
   const float *windows[OUTER_STEP], *right[OUTER_STEP];
+  float *left = (float *)run->scratch + OUTER_STEP * OUTER_COLUMNS;
   if (numbers->pixels == 0) memset(gradient, 0, (size_t)(g->group_out * numbers->columns) * sizeof *gradient);
   for (int64_t pixel = piece * numbers->piece; pixel < last; pixel += OUTER_STEP) {
     const int64_t count = smaller(OUTER_STEP, last - pixel);
     find_windows(g, &numbers->padded, x + group * g->group_in, pixel, count, windows);
-    for (int64_t panel = first_panel; panel < last_panel; ++panel) {
-      const int64_t row = panel / numbers->panels_of_piece, inside = panel % numbers->panels_of_piece * OUTER_COLUMNS;
-      const int64_t columns = smaller(OUTER_COLUMNS, numbers->window.piece - inside);
-      outer_rows(windows, window_offset(g, &numbers->padded, numbers->window, row) + inside, count, columns, end, right,
-                 run->scratch);
-      const outer_block block = {
-          .left = (const float *)run->inputs[0] + pixel * g->out_channels + channel,
+    for (int64_t row = 0; row < g->group_out; row += OUTER_BLOCK) {
+      const int64_t rows = smaller(OUTER_BLOCK, g->group_out - row);
+      outer_block block = {
+          .left = (const float *)run->inputs[0] + pixel * g->out_channels + channel + row,
           .left_step = g->out_channels,
-          .right = right,
           .count = count,
-          .c = gradient + row * numbers->window.piece + inside,
           .c_step = numbers->columns,
-          .columns = columns,
           .adds = pixel > piece * numbers->piece,
       };
-      outer_run(&block, g->group_out);
+      outer_copy_left(&block, rows, left);
+      for (int64_t panel = first_panel; panel < last_panel; ++panel) {
+        const int64_t taps = panel / numbers->panels_of_piece,
+                      inside = panel % numbers->panels_of_piece * OUTER_COLUMNS;
+        block.columns = smaller(OUTER_COLUMNS, numbers->window.piece - inside);
+        block.c = gradient + row * numbers->columns + taps * numbers->window.piece + inside;
+        outer_set_right(&block, windows, window_offset(g, &numbers->padded, numbers->window, taps) + inside, rows, end,
+                        right, run->scratch);
+        outer_run(&block, rows);
+      }
     }
   }
 }
