@@ -86,11 +86,10 @@ static void matmul_outer_run(const mslite_run *run, int32_t phase, int32_t part)
   const float *end = (const float *)run->inputs[1] + p->b_batch * p->k * p->n;
   float *c = (float *)run->outputs[0] + (part / blocks * p->m + row) * p->n;
   if (p->k == 0) memset(c, 0, (size_t)(rows * p->n) * sizeof *c);
-  const float *lines[OUTER_STEP], *right[OUTER_STEP];
+  const float *right[OUTER_STEP];
   float *left = (float *)run->scratch + OUTER_STEP * OUTER_COLUMNS;
   for (int64_t k = 0; k < p->k; k += OUTER_STEP) {
     const int64_t count = smaller(OUTER_STEP, p->k - k);
-    for (int64_t i = 0; i < count; ++i) lines[i] = b + (k + i) * p->n;
     outer_block block = {
         .left = a + k * p->m,
         .left_step = p->m,
@@ -103,7 +102,11 @@ static void matmul_outer_run(const mslite_run *run, int32_t phase, int32_t part)
       const int64_t column = panel * OUTER_COLUMNS;
       block.columns = smaller(OUTER_COLUMNS, p->n - column);
       block.c = c + column;
-      outer_set_right(&block, lines, column, rows, end, right, run->scratch);
+      float *copy = run->scratch;
+      for (int64_t i = 0; i < count; ++i, copy += OUTER_COLUMNS) {
+        right[i] = outer_line(b + (k + i) * p->n + column, block.columns, rows >= OUTER_COPIED, end, copy);
+      }
+      block.right = right;
       outer_run(&block, rows);
     }
   }

@@ -95,26 +95,20 @@ static inline void outer_copy_left(outer_block *block, int64_t rows, float *copy
   block->left_step = OUTER_BLOCK;
 }
 
-/* Sets block->right to the panel that begins `offset` behind `lines`: to the lines themselves, or, for so many `rows`
- * of c that it pays, and where whole vectors would reach over `end`, to copies. `right` and `panel` are room for them.
- */
-static inline void outer_set_right(outer_block *block, const float *const *lines, int64_t offset, int64_t rows,
-                                   const float *end, const float **right, float *panel) {
-  for (int64_t i = 0; i < block->count; ++i, panel += OUTER_COLUMNS) {
-    const float *line = lines[i] + offset;
-    right[i] = line;
-    if (end - line < OUTER_COLUMNS) {
-      memset(panel, 0, OUTER_COLUMNS * sizeof *panel);
-      memcpy(panel, line, (size_t)block->columns * sizeof *panel);
-      right[i] = panel;
-    } else if (rows >= OUTER_COPIED) {
-      SIMD_UNROLL for (int32_t v = 0; v < OUTER_COLUMNS; v += SIMD_WIDTH) {
-        simd_store_f32(panel + v, simd_load_f32(line + v));
-      }
-      right[i] = panel;
-    }
+/* One row of a panel: where it lies, or, for so many rows of c that it pays, and where whole vectors would reach over
+ * `end`, a copy. */
+SIMD_INLINE const float *outer_line(const float *line, int64_t columns, const bool copied, const float *end,
+                                    float *copy) {
+  if (end - line < OUTER_COLUMNS) {
+    memset(copy, 0, OUTER_COLUMNS * sizeof *copy);
+    memcpy(copy, line, (size_t)columns * sizeof *copy);
+    return copy;
   }
-  block->right = right;
+  if (!copied) return line;
+  SIMD_UNROLL for (int32_t v = 0; v < OUTER_COLUMNS; v += SIMD_WIDTH) {
+    simd_store_f32(copy + v, simd_load_f32(line + v));
+  }
+  return copy;
 }
 
 #endif

@@ -18,14 +18,12 @@ enum {
 
 typedef struct {
   mslite_convolution geometry;
-  mslite_padded padded;
   window_pieces window;
   int64_t pixels, columns;
   int64_t panels_of_piece;           /* panels in a piece of a window */
   int64_t panels;                    /* of one group */
   int64_t panel_block, panel_blocks; /* of one group */
   int64_t piece, pieces;             /* of the pixels */
-  int64_t padded_parts;              /* of the first phase */
   int64_t count;                     /* floats of the gradient */
 } filter_grad_derived;
 
@@ -64,25 +62,16 @@ static mslite_status filter_grad_prepare(const mslite_node *node, void *derived,
   numbers->columns = g->height.kernel * g->width.kernel * g->group_in;
   numbers->count = g->out_channels * numbers->columns;
   numbers->window = window_pieces_of(g);
-  mslite_plan_padded(g, &numbers->padded);
-  const mslite_padded *padded = &numbers->padded;
-  if (numbers->pixels == 0) numbers->padded.copied = false;
   plan_parts(numbers);
   const int64_t parts = numbers->panel_blocks * numbers->pieces;
-  if (numbers->pixels > INT32_MAX || padded->image > INT32_MAX || parts > INT32_MAX / g->group ||
-      g->batch * padded->height > INT32_MAX || numbers->count > INT32_MAX) {
+  if (numbers->pixels > INT32_MAX || parts > INT32_MAX / g->group || numbers->count > INT32_MAX) {
     return MSLITE_ERROR_UNSUPPORTED;
   }
   schedule->phase_count = 0;
-  if (padded->copied) {
-    numbers->padded_parts = mslite_padded_parts(g, padded);
-    schedule->part_count[schedule->phase_count++] = (int32_t)numbers->padded_parts;
-    schedule->shared_bytes = g->batch * padded->image * (int64_t)sizeof(float);
-  }
   schedule->part_count[schedule->phase_count++] = (int32_t)(parts * g->group);
   if (numbers->pieces > 1) {
     schedule->part_count[schedule->phase_count++] = (int32_t)divide_up(numbers->count, SUMS_OF_PART);
-    schedule->shared_bytes += numbers->pieces * numbers->count * (int64_t)sizeof(float);
+    schedule->shared_bytes = numbers->pieces * numbers->count * (int64_t)sizeof(float);
   }
   schedule->scratch_bytes = OUTER_SCRATCH * (int64_t)sizeof(float);
   return MSLITE_OK;
@@ -91,8 +80,46 @@ static mslite_status filter_grad_prepare(const mslite_node *node, void *derived,
 /* The gradient of one piece of the pixels: in the output where there are no others. */
 static float *gradient_of_piece(const mslite_run *run, const filter_grad_derived *numbers, int64_t piece) {
   if (numbers->pieces == 1) return run->outputs[0];
-  const int64_t padded = numbers->padded.copied ? numbers->geometry.batch * numbers->padded.image : 0;
-  return (float *)run->shared + padded + piece * numbers->count;
+  return (float *)run->shared + piece * numbers->count;
+}
+
+/* The panel of `columns` numbers of the windows of pixels [pixel, pixel + count), which begin `inside` numbers behind
+ * the beginning of the piece of taps `taps`. What lies outside of the image is zero. */
+static void find_panel(const mslite_run *run, const filter_grad_derived *numbers, int64_t group, int64_t pixel,
+                       int64_t count, int64_t taps, int64_t inside, int64_t columns, const bool copied,
+                       const float **right) {
+  static const float zeros[OUTER_COLUMNS] = {0};
+  const mslite_convolution *g = &numbers->geometry;
+  const float *x = run->inputs[1];
+  float *copy = run->scratch;
+  const int64_t row_floats = g->width.input * g->in_channels, per_row = numbers->window.pieces / g->height.kernel;
+  const float *end = x + g->batch * g->height.input * row_floats;
+  const int64_t plane = g->height.output * g->width.output, step = g->width.stride * g->in_channels;
+  const int64_t first =
+      (taps % per_row * g->width.dilation - g->width.pad_before) * g->in_channels + group * g->group_in + inside;
+  int64_t image = pixel / plane, oy = pixel % plane / g->width.output, ox = pixel % g->width.output;
+  for (int64_t i = 0; i < count; ox = 0) {
+    const int64_t iy = oy * g->height.stride - g->height.pad_before + taps / per_row * g->height.dilation;
+    const int64_t last = smaller(i + g->width.output - ox, count);
+    const bool here = iy >= 0 && iy < g->height.input;
+    const float *row = x + (here ? (image * g->height.input + iy) * row_floats : 0);
+    for (int64_t at = first + ox * step; i < last; ++i, at += step, copy += OUTER_COLUMNS) {
+      if (here && at >= 0 && at + columns <= row_floats) {
+        right[i] = outer_line(row + at, columns, copied, end, copy);
+        continue;
+      }
+      const int64_t from = at < 0 ? 0 : at, to = smaller(at + columns, row_floats);
+      right[i] = zeros;
+      if (!here || from >= to) continue;
+      memset(copy, 0, OUTER_COLUMNS * sizeof *copy);
+      memcpy(copy + (from - at), row + from, (size_t)(to - from) * sizeof *copy);
+      right[i] = copy;
+    }
+    if (++oy == g->height.output) {
+      oy = 0;
+      ++image;
+    }
+  }
 }
 
 static void multiply_part(const mslite_run *run, const filter_grad_derived *numbers, int32_t part) {
@@ -101,37 +128,28 @@ static void multiply_part(const mslite_run *run, const filter_grad_derived *numb
   const int64_t last_panel = smaller(first_panel + numbers->panel_block, numbers->panels);
   const int64_t rest = part / numbers->panel_blocks, group = rest / numbers->pieces, piece = rest % numbers->pieces;
   const int64_t channel = group * g->group_out, last = smaller((piece + 1) * numbers->piece, numbers->pixels);
-  const float *x = run->inputs[1], *end = x + g->batch * g->height.input * g->width.input * g->in_channels;
-  if (numbers->padded.copied) {
-    x = run->shared;
-    end = x + g->batch * numbers->padded.image;
-  } else {
-    x += numbers->padded.first;
-  }
   float *gradient = gradient_of_piece(run, numbers, piece) + channel * numbers->columns;
-  const float *windows[OUTER_STEP], *right[OUTER_STEP];
-  float *left = (float *)run->scratch + OUTER_STEP * OUTER_COLUMNS;
+  const float *right[OUTER_STEP];
   if (numbers->pixels == 0) memset(gradient, 0, (size_t)(g->group_out * numbers->columns) * sizeof *gradient);
   for (int64_t pixel = piece * numbers->piece; pixel < last; pixel += OUTER_STEP) {
     const int64_t count = smaller(OUTER_STEP, last - pixel);
-    find_windows(g, &numbers->padded, x + group * g->group_in, pixel, count, windows);
     for (int64_t row = 0; row < g->group_out; row += OUTER_BLOCK) {
       const int64_t rows = smaller(OUTER_BLOCK, g->group_out - row);
       outer_block block = {
           .left = (const float *)run->inputs[0] + pixel * g->out_channels + channel + row,
           .left_step = g->out_channels,
+          .right = right,
           .count = count,
           .c_step = numbers->columns,
           .adds = pixel > piece * numbers->piece,
       };
-      outer_copy_left(&block, rows, left);
+      outer_copy_left(&block, rows, (float *)run->scratch + OUTER_STEP * OUTER_COLUMNS);
       for (int64_t panel = first_panel; panel < last_panel; ++panel) {
         const int64_t taps = panel / numbers->panels_of_piece,
                       inside = panel % numbers->panels_of_piece * OUTER_COLUMNS;
         block.columns = smaller(OUTER_COLUMNS, numbers->window.piece - inside);
         block.c = gradient + row * numbers->columns + taps * numbers->window.piece + inside;
-        outer_set_right(&block, windows, window_offset(g, &numbers->padded, numbers->window, taps) + inside, rows, end,
-                        right, run->scratch);
+        find_panel(run, numbers, group, pixel, count, taps, inside, block.columns, rows >= OUTER_COPIED, right);
         outer_run(&block, rows);
       }
     }
@@ -153,14 +171,10 @@ static void add_part(const mslite_run *run, const filter_grad_derived *numbers, 
 }
 
 static void filter_grad_run(const mslite_run *run, int32_t phase, int32_t part) {
-  const filter_grad_derived *numbers = run->derived;
-  const int32_t product = numbers->padded.copied ? 1 : 0;
-  if (phase < product) {
-    mslite_pad_part(&numbers->geometry, &numbers->padded, run->inputs[1], sizeof(float), part, run->shared);
-  } else if (phase == product) {
-    multiply_part(run, numbers, part);
+  if (phase == 0) {
+    multiply_part(run, run->derived, part);
   } else {
-    add_part(run, numbers, part);
+    add_part(run, run->derived, part);
   }
 }
 
