@@ -16,6 +16,7 @@ COMPILE = cmake --build $(1) -j2 > $(1).log 2>&1 || { cat $(1).log; exit 1; }
 # make check-avx512 the AVX-512 kernels, under an emulator
 # make check-java-arm64 the Java tests on 64-bit ARM, emulated
 # make bench-peers  speed beside other runtimes
+# make bench-train  time and memory of a step of training beside PyTorch
 # make bench-vnni   instructions beside other runtimes on an emulated CPU with AVX-512 VNNI
 # make bench-arm64  instructions per inference on emulated 64-bit ARM, beside other runtimes
 # make bench-micro  generated C on emulated Cortex-M boards: instructions, code, memory
@@ -213,6 +214,19 @@ bench-peers: $(BUILD)/bench-models/tflite-ready $(BUILD)/bench-int8/tflite-ready
 	@$(PEERS) -m pip install -q '.[converter]'
 	@$(PEERS) -m mslite.benchmark.peers $(BUILD)/bench-models --out $(BUILD)
 	@$(PEERS) -m mslite.benchmark.peers $(BUILD)/bench-int8 --out $(BUILD) --name bench_peers_int8 --float-models $(BUILD)/bench-models
+
+# A step of training, with PyTorch in a virtual environment of its own; torch.compile needs a C++ compiler: an hour. ARGUMENTS: what
+# `--help` of the program lists, for example ARGUMENTS='--networks lenet_28 --batches 1,8 --threads 1'.
+TRAINERS := $(BUILD)/trainers-venv/bin/python
+$(BUILD)/trainers-venv/ready:
+	@mkdir -p $(BUILD) && python3 -m venv $(BUILD)/trainers-venv
+	@$(TRAINERS) -m pip install -q torch==2.13.0 onnx
+	@touch $@
+
+.PHONY: bench-train
+bench-train: $(BUILD)/trainers-venv/ready
+	@$(TRAINERS) -m pip install -q '.[converter]'
+	@$(TRAINERS) -m mslite.benchmark.peers.training --out $(BUILD) $(ARGUMENTS)
 
 # Instructions per inference on an emulated CPU with AVX-512 VNNI: half an hour.
 .PHONY: bench-vnni

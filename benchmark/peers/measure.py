@@ -45,9 +45,9 @@ class Row:
 class Worker:
     """A runtime in a process of its own."""
 
-    def __init__(self) -> None:
+    def __init__(self, module: str = "mslite.benchmark.peers.worker") -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "mslite.benchmark.peers.worker"],
+            [sys.executable, "-m", module],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
         )  # fmt: skip
 

@@ -18,21 +18,21 @@ static double product_cost(double rows, double weights, int32_t size) {
   return compute > memory ? compute : memory;
 }
 
-static double winograd_cost(const mslite_convolution *g, int32_t m, int32_t size) {
-  const double points = (m + 2) * (m + 2);
+static double winograd_cost(const mslite_convolution *g, int32_t m, int32_t size, bool packs) {
+  const double points = (m + 2) * (m + 2), pairs = (double)g->in_channels * (double)g->out_channels;
   const double tiles = (double)(g->batch * divide_up(g->height.output, m) * divide_up(g->width.output, m));
   const double transforms = tiles * points * (0.35 * (double)g->in_channels + 0.2 * (double)g->out_channels);
-  return product_cost(tiles, points * (double)g->in_channels * (double)g->out_channels, size) + transforms;
+  return product_cost(tiles, points * pairs, size) + transforms + (packs ? 0.6 * points * pairs : 0.0);
 }
 
-bool mslite_winograd_pays(const mslite_convolution *g, int32_t m, int32_t size) {
+bool mslite_winograd_pays(const mslite_convolution *g, int32_t m, int32_t size, bool packs) {
   const bool possible = g->height.kernel == 3 && g->width.kernel == 3 && g->height.stride == 1 &&
                         g->width.stride == 1 && g->height.dilation == 1 && g->width.dilation == 1 && g->group == 1 &&
                         g->in_channels >= 8 && g->out_channels >= 8;
   if (!possible) return false;
   const double rows = (double)(g->batch * g->height.output * g->width.output);
   const double direct = product_cost(rows, 9.0 * (double)g->in_channels * (double)g->out_channels, size);
-  const double mine = winograd_cost(g, m, size), other = winograd_cost(g, m == 2 ? 4 : 2, size);
+  const double mine = winograd_cost(g, m, size, packs), other = winograd_cost(g, m == 2 ? 4 : 2, size, packs);
   return mine < 0.9 * direct && (m == 4 ? mine <= other : mine < other);
 }
 

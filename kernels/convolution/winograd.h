@@ -23,8 +23,8 @@ typedef struct {
 } mslite_winograd_plan;
 
 /* True when F(m x m, 3 x 3) can compute this convolution and is the cheapest of the ways there are, where numbers have
- * `size` bytes. */
-bool mslite_winograd_pays(const mslite_convolution *geometry, int32_t m, int32_t size);
+ * `size` bytes. `packs`: the weight is no constant, and has to be transformed in every run. */
+bool mslite_winograd_pays(const mslite_convolution *geometry, int32_t m, int32_t size, bool packs);
 
 /* `height` and `width` are those of the GEMM's register tile. */
 void mslite_plan_winograd(const mslite_convolution *geometry, int32_t m, int32_t height, int32_t width,

@@ -1,5 +1,6 @@
 /* 3 x 3 convolution by Winograd's minimal filtering: transform the tiles of the input, multiply point by point over the
  * channels (one GEMM per point), transform back. See convolution/winograd.h. */
+#include "convolution/gradient.h"
 #include "convolution/winograd.h"
 #include "convolution/winograd_transform.h"
 #include "matmul/gemm.h"
@@ -12,21 +13,50 @@ typedef struct {
   int64_t point_step; /* packed numbers of one point */
   int64_t v_tiles;    /* tiles from one point of the transformed input to the next */
   bool residual;
+  bool turned;        /* a gradient: the weight is [in][3][3][out], and its taps go the other way */
+  int64_t pack_parts; /* of the first phase, where the weight is packed; those that transform the input follow */
+  int64_t packed;     /* where the packed weight lies in the workspace then, in numbers */
 } winograd_derived;
+
+/* The axis that leads from dy to dx. */
+static void winograd_turn(mslite_axis *axis) {
+  const int64_t input = axis->input;
+  axis->input = axis->output;
+  axis->output = input;
+  axis->pad_before = axis->kernel - 1 - axis->pad_before;
+}
+
+/* For a gradient: of the convolution of dy that gives dx, where there is one. */
+static bool winograd_geometry(const mslite_node *node, mslite_convolution *g) {
+  if (node->op != MSLITE_OP_Conv2DBackpropInputFusion) return mslite_convolution_fits(node, SIMD_REAL_TYPE, g);
+  if (SIMD_HALF || !mslite_convolution_gradient_fits(node, g)) return false;
+  const int64_t in = g->in_channels;
+  g->in_channels = g->group_in = g->out_channels;
+  g->out_channels = g->group_out = in;
+  winograd_turn(&g->height);
+  winograd_turn(&g->width);
+  g->has_bias = false;
+  return true;
+}
+
+/* Whether the weight is transformed in every run. */
+static bool winograd_packs(const mslite_node *node) {
+  return node->op == MSLITE_OP_Conv2DBackpropInputFusion || node->inputs[1]->data == NULL;
+}
 
 static int32_t winograd_support(const mslite_node *node, int32_t m) {
   mslite_convolution g;
-  if (!mslite_convolution_fits(node, SIMD_REAL_TYPE, &g) || node->inputs[1]->data == NULL) return 0;
-  if (SIMD_HALF && g.has_bias && node->inputs[2]->data == NULL) return 0;
+  if (!winograd_geometry(node, &g)) return 0;
+  const bool packs = winograd_packs(node);
+  if (SIMD_HALF && (packs || (g.has_bias && node->inputs[2]->data == NULL))) return 0;
   if (node->op == MSLITE_OP_Conv2DAddFusion && node->inputs[3]->type != SIMD_REAL_TYPE) return 0;
-  return activation_is_fusable(g.activation) && mslite_winograd_pays(&g, m, sizeof(simd_real)) ? 4 : 0;
+  return activation_is_fusable(g.activation) && mslite_winograd_pays(&g, m, sizeof(simd_real), packs) ? 4 : 0;
 }
 
 static mslite_status winograd_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule, int32_t m) {
   winograd_derived *numbers = derived;
   mslite_convolution *g = &numbers->geometry;
-  const mslite_status status = mslite_convolution_of(node, g);
-  if (status != MSLITE_OK) return status;
+  if (!winograd_geometry(node, g)) return MSLITE_ERROR_SHAPE;
   mslite_winograd_plan *plan = &numbers->plan;
   mslite_plan_winograd(g, m, GEMM_ROWS, GEMM_COLUMNS, plan);
   const int64_t points = (m + 2) * (m + 2);
@@ -36,24 +66,85 @@ static mslite_status winograd_prepare(const mslite_node *node, void *derived, ms
   if (plan->tiles > INT32_MAX || plan->tile_blocks > INT32_MAX / plan->panel_blocks) return MSLITE_ERROR_UNSUPPORTED;
   const int64_t v_bytes = points * numbers->v_tiles * g->in_channels * (int64_t)sizeof(simd_real);
   schedule->scratch_bytes = points * plan->tile_block * CHUNK_COLUMNS * (int64_t)sizeof(simd_real);
-  schedule->phase_count = 0;
+  numbers->turned = node->op == MSLITE_OP_Conv2DBackpropInputFusion;
+  numbers->pack_parts = winograd_packs(node) ? plan->panels : 0;
+  numbers->packed = plan->shared ? v_bytes / (int64_t)sizeof(simd_real) : 0;
+  int64_t prepared = numbers->pack_parts;
   if (plan->shared) {
+    prepared += (plan->tiles + PHASE_TILES - 1) / PHASE_TILES;
     schedule->shared_bytes = v_bytes;
-    schedule->part_count[schedule->phase_count++] = (int32_t)((plan->tiles + PHASE_TILES - 1) / PHASE_TILES);
   } else {
     schedule->scratch_bytes += v_bytes;
   }
+  if (numbers->pack_parts > 0) schedule->shared_bytes += points * numbers->point_step * (int64_t)sizeof(simd_real);
+  if (prepared > INT32_MAX) return MSLITE_ERROR_UNSUPPORTED;
+  schedule->phase_count = 0;
+  if (prepared > 0) schedule->part_count[schedule->phase_count++] = (int32_t)prepared;
   schedule->part_count[schedule->phase_count++] = (int32_t)(plan->tile_blocks * plan->panel_blocks);
   return MSLITE_OK;
 }
 
 static int64_t winograd_pack_size(const mslite_node *node, int32_t input, int32_t m) {
   mslite_convolution g;
-  if (mslite_convolution_of(node, &g) != MSLITE_OK) return 0;
+  if (winograd_packs(node) || mslite_convolution_of(node, &g) != MSLITE_OK) return 0;
   if (input == 2) return gemm_bias_size(g.out_channels);
   if (input != 1) return 0;
   return mslite_winograd_packed_floats(&g, m, GEMM_COLUMNS) * (int64_t)sizeof(simd_real);
 }
+
+#if !SIMD_HALF
+/* G g for every `step`-th of three taps, see winograd.c. */
+SIMD_INLINE void transform_taps(const int32_t m, const simd_f32 *g, int32_t step, simd_f32 *to) {
+  to[0] = g[0];
+  to[m + 1] = g[2 * step];
+  if (m == 2) {
+    const simd_f32 even = (g[0] + g[2 * step]) * simd_set(0.5f), odd = g[step] * simd_set(0.5f);
+    to[1] = even + odd;
+    to[2] = even - odd;
+    return;
+  }
+  const simd_f32 third = g[2 * step] * simd_set(1.0f / 3.0f), odd = g[step] * simd_set(0.471404521f);
+  const simd_f32 inner = simd_fma(g[0], simd_set(-2.0f / 3.0f), -third);
+  const simd_f32 outer = simd_fma(g[0], simd_set(1.0f / 6.0f), third), half = odd * simd_set(0.5f);
+  to[1] = inner - odd;
+  to[2] = inner + odd;
+  to[3] = outer + half;
+  to[4] = outer - half;
+}
+
+/* G g G^T of the filters of one panel of output channels, as in mslite_winograd_pack. The weight is [out][3][3][in], or
+ * `turned`: [in][3][3][out] with its taps the other way. */
+SIMD_INLINE void pack_filters(const mslite_convolution *g, const int32_t m, const bool turned, int64_t panel,
+                              const float *weight, float *packed, int64_t point_step) {
+  const int32_t side = m + 2;
+  const int64_t in = g->in_channels, out = g->out_channels;
+  for (int64_t c = 0; c < in; ++c) {
+    for (int32_t v = 0; v < GEMM_COLUMNS; v += SIMD_WIDTH) {
+      const int64_t column = panel * GEMM_COLUMNS + v, left = out - column;
+      const int32_t lanes = left >= SIMD_WIDTH ? SIMD_WIDTH : left > 0 ? (int32_t)left : 0;
+      simd_f32 taps[9], half[6 * 3], points[6];
+      for (int32_t tap = 0; tap < 9; ++tap) {
+        if (turned) {
+          taps[tap] = simd_load_lanes_f32(weight + (c * 9 + 8 - tap) * out + column, lanes);
+          continue;
+        }
+        float gathered[SIMD_WIDTH] = {0};
+        for (int32_t lane = 0; lane < lanes; ++lane) gathered[lane] = weight[((column + lane) * 9 + tap) * in + c];
+        taps[tap] = simd_load_f32(gathered);
+      }
+      SIMD_UNROLL for (int32_t j = 0; j < 3; ++j) {
+        transform_taps(m, taps + j, 3, points);
+        SIMD_UNROLL for (int32_t i = 0; i < side; ++i) half[i * 3 + j] = points[i];
+      }
+      float *to = packed + (panel * in + c) * GEMM_COLUMNS + v;
+      SIMD_UNROLL for (int32_t i = 0; i < side; ++i) {
+        transform_taps(m, half + i * 3, 1, points);
+        SIMD_UNROLL for (int32_t j = 0; j < side; ++j) simd_store_f32(to + (i * side + j) * point_step, points[j]);
+      }
+    }
+  }
+}
+#endif
 
 static void winograd_pack(const mslite_node *node, int32_t input, const void *source, void *packed, int32_t m) {
   mslite_convolution g;
@@ -184,6 +275,8 @@ SIMD_INLINE void multiply_part(const winograd_derived *numbers, const mslite_run
   for (int64_t t = 0; t < tiles && !plan->shared; ++t) {
     transform_input(numbers, m, run->inputs[0], tile + t, own + t * g->in_channels);
   }
+  const simd_real *weight = run->inputs[1];
+  if (numbers->pack_parts > 0) weight = (const simd_real *)run->shared + numbers->packed;
   const simd_real *rows[MSLITE_WINOGRAD_MOST_TILES];
   const int64_t no_offset = 0;
   gemm_block block = {
@@ -203,7 +296,7 @@ SIMD_INLINE void multiply_part(const winograd_derived *numbers, const mslite_run
     for (int32_t point = 0; point < points; ++point) {
       for (int64_t t = 0; t < tiles; ++t) rows[t] = v + point * v_step + t * g->in_channels;
       block.a = rows;
-      block.b = (const simd_real *)run->inputs[1] + point * numbers->point_step + column * g->in_channels;
+      block.b = weight + point * numbers->point_step + column * g->in_channels;
       block.c = sums + point * point_step;
       block.columns = (last_panel - p < 2 ? 1 : 2) * GEMM_COLUMNS;
       gemm_run(&block);
@@ -217,11 +310,18 @@ SIMD_INLINE void multiply_part(const winograd_derived *numbers, const mslite_run
 
 SIMD_INLINE void winograd_run(const mslite_run *run, int32_t phase, int32_t part, const int32_t m) {
   const winograd_derived *numbers = run->derived;
-  if (phase == 1 || !numbers->plan.shared) {
+  if (phase == 1 || (!numbers->plan.shared && numbers->pack_parts == 0)) {
     multiply_part(numbers, run, part, m);
     return;
   }
-  const int64_t first = (int64_t)part * PHASE_TILES;
+#if !SIMD_HALF
+  if (part < numbers->pack_parts) {
+    pack_filters(&numbers->geometry, m, numbers->turned, part, run->inputs[1], (float *)run->shared + numbers->packed,
+                 numbers->point_step);
+    return;
+  }
+#endif
+  const int64_t first = (part - numbers->pack_parts) * PHASE_TILES;
   for (int64_t tile = first; tile < first + PHASE_TILES && tile < numbers->plan.tiles; ++tile) {
     transform_input(numbers, m, run->inputs[0], tile, (simd_real *)run->shared + tile * numbers->geometry.in_channels);
   }
@@ -261,3 +361,7 @@ WINOGRAD(conv2d_winograd2_f32, 2, Conv2DFusion)
 WINOGRAD(conv2d_winograd4_f32, 4, Conv2DFusion)
 WINOGRAD(conv2d_add_winograd2_f32, 2, Conv2DAddFusion)
 WINOGRAD(conv2d_add_winograd4_f32, 4, Conv2DAddFusion)
+#if !SIMD_HALF
+WINOGRAD(conv2d_input_grad_winograd2, 2, Conv2DBackpropInputFusion)
+WINOGRAD(conv2d_input_grad_winograd4, 4, Conv2DBackpropInputFusion)
+#endif

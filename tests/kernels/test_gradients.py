@@ -56,8 +56,9 @@ def test_batch_normalisation_by_statistics_of_the_batch() -> None:
 
     op = training.BatchNormTraining(epsilon=1e-3)
     running = (numbers(5), numbers(5, low=0.5))
-    ((_, (y, _, _, mean, variance)),) = results(op, [x, scale, offset, *running], (), 5)
-    assert difference(y, forward(x, scale, offset).astype(np.float32), 1e-6) == ""
+    for name, (y, *_) in results(op, [x, scale, offset, *running], (), 5):
+        assert difference(y, forward(x, scale, offset).astype(np.float32), 1e-6) == "", name
+    mean, variance = (of(axis=(0, 1, 2)) for of in (x.mean, x.var))
     agree(
         training.BatchNormGrad(epsilon=1e-3, is_training=True),
         [dy, x, scale, mean, variance],
@@ -83,8 +84,30 @@ def test_batch_normalisation_far_from_zero(spread: float) -> None:
     one, zero = np.ones(3, np.float32), np.zeros(3, np.float32)
     wide = x.astype(np.float64)
     wanted = _normalised(wide, wide.mean(axis=0), wide.var(axis=0), 1e-9).astype(np.float32)
-    ((_, (y, *_)),) = results(training.BatchNormTraining(epsilon=1e-9), [x, one, zero, zero, one], (), 5)
-    assert difference(y, wanted, 3e-7) == ""
+    for name, (y, *_) in results(training.BatchNormTraining(epsilon=1e-9), [x, one, zero, zero, one], (), 5):
+        assert difference(y, wanted, 3e-7) == "", name
+
+
+@pytest.mark.parametrize(("rows", "channels"), [(2, 70), (40, 3), (40, 24), (3000, 16), (1500, 67), (700, 200)])
+def test_batch_normalisation_of_many_rows_and_channels(rows: int, channels: int) -> None:
+    """More than one part, vectors that hang over the last channel, and rows that do not fill a run."""
+    x, dy, scale, offset = numbers(rows, channels), numbers(rows, channels), numbers(channels), numbers(channels)
+    old_mean, old_variance = numbers(channels), numbers(channels, low=0.5)
+    wide, wide_dy = x.astype(np.float64), dy.astype(np.float64)
+    mean, variance = wide.mean(axis=0), wide.var(axis=0)
+    root = np.sqrt(variance + 1e-3)
+    plain = (wide - mean) / root
+    kept = 0.9 * old_mean + 0.1 * mean, 0.9 * old_variance + 0.1 * variance * rows / max(rows - 1, 1)
+    wanted = [plain * scale + offset, *kept, mean, variance]
+    op = training.BatchNormTraining(epsilon=1e-3, momentum=0.1)
+    agree(op, [x, scale, offset, old_mean, old_variance], [array.astype(np.float32) for array in wanted])
+    dscale = (wide_dy * plain).sum(axis=0)
+    dx = scale / root * (wide_dy - wide_dy.mean(axis=0) - plain * dscale / rows)
+    wanted = [dx, dscale, wide_dy.sum(axis=0)]
+    statistics = mean.astype(np.float32), variance.astype(np.float32)
+    op_grad = training.BatchNormGrad(epsilon=1e-3, is_training=True)
+    agree(op_grad, [dy, x, scale, *statistics], [array.astype(np.float32) for array in wanted])
+    agree(training.BiasAddGrad(), [dy], [wide_dy.sum(axis=0).astype(np.float32)])
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 1e-2])

@@ -293,6 +293,11 @@ with drawn_from(20261125):
     _convolution_case(
         "variable-depthwise-wide", (1, 9, 9, 700), 700, (3, 3), stride=(2, 2), group=700, activation=_R6, constant=False
     )
+    for _channels in (24, 35):
+        _convolution_case(
+            f"variable-winograd-{_channels}", (1, 24, 26, _channels), 45, (3, 3), pads=(1, 1, 1, 1), constant=False,
+            tolerance=4e-5,
+        )  # fmt: skip
     _convolution_case("variable-empty-batch", (0, 5, 5, 4), 6, (3, 3), pads=(1, 1, 1, 1), constant=False)
     for _label, _constants in (("residual-variable", ()), ("residual-variable-weight", (2,))):
         case(

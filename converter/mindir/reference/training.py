@@ -340,12 +340,14 @@ def _convolution_cases(
     pads: tuple[int, int, int, int] | None = None,
     mode: PadMode = PadMode.PAD,
     group: int = 1,
+    tolerance: float = 1e-5,
 ) -> None:
     weight = normal(out, *kernel, image[3] // group)
     dy = normal(image[0], *windows, out)
     shared = {"kernel_size": kernel, "stride": stride, "dilation": dilation, "pad_list": pads}
     both = {"pad_mode": mode, "group": group, "in_channel": image[3], "out_channel": out}
-    case(label, ops.Conv2DBackpropInputFusion(**shared, **both), [dy, weight, int32(image)], (2,))  # type: ignore[arg-type]
+    case(label, ops.Conv2DBackpropInputFusion(**shared, **both), [dy, weight, int32(image)], (2,),  # type: ignore[arg-type]
+         tolerance=tolerance)  # fmt: skip
     case(label, ops.Conv2DBackpropFilterFusion(**shared, **both),  # type: ignore[arg-type]
          [dy, normal(*image), int32(weight.shape)], (2,))  # fmt: skip
 
@@ -357,6 +359,10 @@ _convolution_cases("valid", (2, 9, 8, 1), 6, (5, 5), (5, 4), mode=PadMode.VALID)
 _convolution_cases("uneven", (1, 8, 8, 2), 3, (3, 3), (3, 4), stride=(3, 2), dilation=(1, 2), pads=(0, 1, 2, 1))
 _convolution_cases("group", (1, 6, 6, 8), 12, (3, 3), (6, 6), pads=(1, 1, 1, 1), group=4)
 _convolution_cases("depthwise", (2, 6, 5, 7), 7, (3, 3), (3, 3), stride=(2, 2), mode=PadMode.SAME, group=7)
+with drawn_from(7):
+    _convolution_cases("3x3-wide", (1, 24, 26, 24), 40, (3, 3), (24, 26), pads=(1, 1, 1, 1), tolerance=4e-5)
+    _convolution_cases("3x3-valid", (2, 21, 20, 19), 21, (3, 3), (19, 18), mode=PadMode.VALID, tolerance=4e-5)
+    _convolution_cases("1x1-wide", (1, 13, 17, 40), 51, (1, 1), (13, 17))
 for _pool in (ops.AvgPoolGrad, ops.MaxPoolGrad):
     for _label, _size, _kernel, _strides, _mode, _windows in (
         ("plain", (2, 6, 8, 3), (2, 2), (2, 2), PadMode.VALID, (3, 4)),

@@ -1,0 +1,130 @@
+"""Trains every network in every way, interleaved: round by round each gets its turn, so that a slow minute of the machine falls on
+all of them alike. A figure is the median over rounds of the median step."""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..measure import Worker
+from .runtimes import TRAINERS
+
+REFERENCE = "PyTorch"
+NETWORKS = (
+    "lenet_28", "mobilenet_v2_224", "mobilenet_v2_224_head", "resnet18_224", "transformer_128", "unet_128",
+)  # fmt: skip
+"""Those of `networks`, which is not imported: PyTorch is not needed in this process."""
+
+
+@dataclass
+class Row:
+    """What one way of training does with one network, batch and thread count."""
+
+    network: str
+    batch: int
+    threads: int
+    runtime: str
+    median_ms: float | None = None
+    rounds_ms: list[float] = field(default_factory=list)
+    peak_mb: float | None = None
+    """Memory that making the network and the first steps took at most."""
+    losses: list[float] = field(default_factory=list)
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class Turns:
+    """How often, and how long, each gets its turn."""
+
+    rounds: int
+    seconds: float
+
+
+def prepare(network: str, batch: int, work: Path) -> Path:
+    """What is trained, as files in `work` of this path with different suffixes. Raises RuntimeError."""
+    path = work / f"{network}_{batch}"
+    if not path.with_suffix(".ms").exists():
+        _run("-m", f"{__package__}.networks", network, str(batch), str(path))
+        start = "import sys; from mslite.programs import converter_lite; sys.exit(converter_lite())"
+        flags = [f"--modelFile={path}.onnx", f"--outputFile={path}", f"--configFile={path}.cfg"]
+        _run("-c", start, "--fmk=ONNX", "--trainModel=true", *flags)
+    return path
+
+
+def _run(*arguments: str) -> None:
+    done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError((done.stderr.strip() or done.stdout.strip()).splitlines()[-1])
+
+
+def measure(network: str, batch: int, threads: int, work: Path, turns: Turns, versions: dict[str, str]) -> list[Row]:
+    """All ways of training one network."""
+    rows = {name: Row(network, batch, threads, name) for name in TRAINERS}
+    workers: dict[str, Worker] = {}
+    try:
+        path = prepare(network, batch, work)
+        for name, row in rows.items():
+            request = {"runtime": name, "network": network, "path": str(path), "work": str(work), "threads": threads}
+            if name == "torch.compile":
+                _first(request)
+            workers[name] = Worker(f"{__package__}.worker")
+            answer = workers[name].ask({"load": request})
+            if "error" in answer:
+                row.error = answer["error"]
+                workers.pop(name).close()
+                continue
+            versions[name], row.peak_mb, row.losses = answer["version"], answer["peak_mb"], answer["losses"]
+        for _ in range(turns.rounds):
+            for name, worker in workers.items():
+                answer = worker.ask({"run": {"seconds": turns.seconds, "most": 500, "least": 1}})
+                rows[name].rounds_ms.append(statistics.median(answer["times_ms"]))
+                time.sleep(0.02)  # let spinning threads of this one go to sleep before the next one starts
+    finally:
+        for worker in workers.values():
+            worker.close()
+    for row in rows.values():
+        if row.rounds_ms:
+            row.median_ms = statistics.median(row.rounds_ms)
+    return list(rows.values())
+
+
+def _first(request: dict[str, object]) -> None:
+    """The process that compiles, which takes memory, too."""
+    worker = Worker(f"{__package__}.worker")
+    worker.ask({"load": request})
+    worker.close()
+
+
+def agrees(row: Row, rows: list[Row]) -> bool:
+    """Whether the losses are those of the reference."""
+    for other in rows:
+        same = (other.network, other.batch, other.threads) == (row.network, row.batch, row.threads)
+        if same and other.runtime == REFERENCE and row.losses and other.losses:
+            largest = max(map(abs, other.losses))
+            return all(abs(a - b) <= 1e-3 * largest for a, b in zip(row.losses, other.losses, strict=True))
+    return True
+
+
+def measure_all(
+    networks: list[str],
+    batches: list[int],
+    thread_counts: list[int],
+    work: Path,
+    turns: Turns,
+    report: Callable[[list[Row]], None],
+) -> tuple[list[Row], dict[str, str]]:
+    """Every network with every batch and thread count; the rows, and the versions of what ran."""
+    rows: list[Row] = []
+    versions: dict[str, str] = {}
+    for network in networks:
+        for batch in batches:
+            for threads in thread_counts:
+                found = measure(network, batch, threads, work, turns, versions)
+                rows += found
+                report(found)
+    return rows, versions

@@ -1,0 +1,86 @@
+"""The views of a comparison: JSON and Markdown tables."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from ..report import geometric_mean
+from .measure import REFERENCE, Row
+from .runtimes import TRAINERS
+
+_Key = tuple[str, int, int]
+
+
+def _table(rows: list[Row]) -> dict[_Key, dict[str, Row]]:
+    """(network, batch, threads) -> what trained -> its row."""
+    table: dict[_Key, dict[str, Row]] = {}
+    for row in rows:
+        table.setdefault((row.network, row.batch, row.threads), {})[row.runtime] = row
+    return table
+
+
+def ratio(mine: float | None, theirs: float | None) -> float | None:
+    return mine / theirs if mine and theirs else None
+
+
+def time_ratios(rows: list[Row], threads: int, beside: str = REFERENCE) -> dict[tuple[str, int], float]:
+    """(network, batch) -> time of a step of mslite over that of PyTorch, where both ran."""
+    found = {}
+    for (network, batch, count), kinds in _table(rows).items():
+        one = ratio(kinds["mslite"].median_ms, kinds[beside].median_ms)
+        if count == threads and one is not None:
+            found[network, batch] = one
+    return found
+
+
+def write_json(rows: list[Row], versions: dict[str, str], machine: str, path: Path) -> None:
+    """The machine, the versions, and a list of everything that was measured."""
+    measured = [
+        {
+            "network": row.network, "batch": row.batch, "threads": row.threads, "runtime": row.runtime,
+            "median_ms": row.median_ms, "rounds_ms": row.rounds_ms, "peak_mb": row.peak_mb, "losses": row.losses,
+            "error": row.error,
+        }
+        for row in rows
+    ]  # fmt: skip
+    path.write_text(json.dumps({"machine": machine, "versions": versions, "rows": measured}, indent=1) + "\n")
+
+
+def _shown(value: float | None, digits: int = 2) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def write_markdown(rows: list[Row], versions: dict[str, str], machine: str, path: Path) -> None:
+    """The tables that docs/performance.md shows: one of times for each thread count, and one of memory."""
+    names = list(TRAINERS)
+    table = _table(rows)
+    lines = [
+        f"Machine: {machine}. Versions: {', '.join(f'{name} {version}' for name, version in versions.items())}.",
+        "",
+    ]
+    ways = " | ".join(names)
+    for threads in sorted({row.threads for row in rows}):
+        lines += [f"**{threads} thread{'s' if threads > 1 else ''}**, median ms of a step:", ""]
+        lines += [f"| network | batch | {ways} | mslite / PyTorch | mslite / torch.compile |", "|---|" + "---:|" * 6]
+        for (network, batch, count), kinds in table.items():
+            if count != threads:
+                continue
+            times = [kinds[name].median_ms for name in names]
+            cells = [*map(_shown, times), *(_shown(ratio(times[0], other)) for other in times[1:])]
+            lines.append(f"| {network} | {batch} | {' | '.join(cells)} |")
+        means = [list(time_ratios(rows, threads, name).values()) for name in names[1:]]
+        cells = [_shown(geometric_mean(found) if found else None) for found in means]
+        lines += [f"| geometric mean | | | | | {' | '.join(cells)} |", ""]
+    lines += ["**Memory**, MB that the first steps take at most beyond the interpreter with its library:", ""]
+    lines += [f"| network | batch | {ways} | mslite / PyTorch |", "|---|" + "---:|" * 5]
+    least = min(row.threads for row in rows)
+    for (network, batch, count), kinds in table.items():
+        if count == least:
+            peaks = [kinds[name].peak_mb for name in names]
+            cells = [*(_shown(peak, 0) for peak in peaks), _shown(ratio(peaks[0], peaks[1]))]
+            lines.append(f"| {network} | {batch} | {' | '.join(cells)} |")
+    failed = sorted({f"- {row.runtime} with {row.network}: {row.error}" for row in rows if row.error})
+    if failed:
+        lines += ["", "Did not run:", *failed]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")

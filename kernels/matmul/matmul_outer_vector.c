@@ -1,0 +1,123 @@
+/* MatMulFusion whose b is no constant and lies by rows, float32, without bias and activation: gradients of weights,
+ * where a lies by columns, and products of few rows, whose a is turned around first. Packing b would take long next to
+ * them. */
+#include "matmul/geometry.h"
+#include "matmul/outer.h"
+
+enum {
+  SMALLEST_PART = 1 << 18, /* multiply-adds */
+  MOST_PARTS = 16,
+  FEW_ROWS = 16, /* of an a that lies by rows */
+  TURNED = 64    /* numbers of k in one part of the first phase */
+};
+
+typedef struct {
+  mslite_product product;
+  int64_t panels, panel_block, panel_blocks;
+  int64_t row_block, row_blocks;
+  int64_t turned_parts; /* of one matrix of a */
+} matmul_outer_derived;
+
+static int32_t matmul_outer_support(const mslite_node *node) {
+  mslite_product p;
+  if (node->inputs[1]->data != NULL || !mslite_product_fits(node, MSLITE_FLOAT32, &p)) return 0;
+  if (p.transpose_b || p.has_bias || p.activation != MSLITE_ACTIVATION_TYPE_NO_ACTIVATION) return 0;
+  return p.transpose_a || (p.m <= FEW_ROWS && p.batch == 1) ? 3 : 0;
+}
+
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+static int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+static mslite_status matmul_outer_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
+  matmul_outer_derived *numbers = derived;
+  mslite_product *p = &numbers->product;
+  const mslite_status status = mslite_product_of(node, p);
+  if (status != MSLITE_OK) return status;
+  const double work = (double)p->m * (double)p->n * (double)p->k;
+  const int64_t wanted =
+      work >= (double)MOST_PARTS * (double)SMALLEST_PART ? MOST_PARTS : 1 + (int64_t)(work / (double)SMALLEST_PART);
+  numbers->panels = larger(1, divide_up(p->n, OUTER_COLUMNS));
+  numbers->row_blocks = larger(1, divide_up(p->m, OUTER_BLOCK));
+  const int64_t panel_blocks = smaller(numbers->panels, divide_up(wanted, numbers->row_blocks));
+  numbers->panel_block = divide_up(numbers->panels, panel_blocks);
+  numbers->panel_blocks = divide_up(numbers->panels, numbers->panel_block);
+  numbers->row_block = larger(1, divide_up(divide_up(p->m, numbers->row_blocks), OUTER_ROWS)) * OUTER_ROWS;
+  numbers->row_blocks = larger(1, divide_up(p->m, numbers->row_block));
+  numbers->turned_parts = p->transpose_a ? 0 : divide_up(p->k, TURNED);
+  const int64_t parts = numbers->panel_blocks * numbers->row_blocks;
+  if (p->batch > INT32_MAX / parts || numbers->turned_parts > INT32_MAX) return MSLITE_ERROR_UNSUPPORTED;
+  schedule->phase_count = 0;
+  if (numbers->turned_parts > 0) {
+    schedule->part_count[schedule->phase_count++] = (int32_t)numbers->turned_parts;
+    schedule->shared_bytes = p->m * p->k * (int64_t)sizeof(float);
+  }
+  schedule->part_count[schedule->phase_count++] = (int32_t)(p->batch * parts);
+  schedule->scratch_bytes = OUTER_SCRATCH * (int64_t)sizeof(float);
+  return MSLITE_OK;
+}
+
+static void turn_around(const mslite_run *run, const mslite_product *p, int32_t part) {
+  const float *a = run->inputs[0];
+  float *to = run->shared;
+  const int64_t first = (int64_t)part * TURNED, last = smaller(first + TURNED, p->k);
+  for (int64_t r = 0; r < p->m; ++r) {
+    for (int64_t i = first; i < last; ++i) to[i * p->m + r] = a[r * p->k + i];
+  }
+}
+
+static void matmul_outer_run(const mslite_run *run, int32_t phase, int32_t part) {
+  const matmul_outer_derived *numbers = run->derived;
+  const mslite_product *p = &numbers->product;
+  if (phase == 0 && numbers->turned_parts > 0) {
+    turn_around(run, p, part);
+    return;
+  }
+  const int64_t blocks = numbers->panel_blocks * numbers->row_blocks;
+  const int64_t first_panel = part % numbers->panel_blocks * numbers->panel_block;
+  const int64_t last_panel = smaller(first_panel + numbers->panel_block, numbers->panels);
+  const int64_t row = part % blocks / numbers->panel_blocks * numbers->row_block;
+  const int64_t rows = smaller(numbers->row_block, p->m - row);
+  int64_t matrix_a, matrix_b;
+  mslite_product_matrices(p, part / blocks, &matrix_a, &matrix_b);
+  const float *a = (numbers->turned_parts > 0 ? (const float *)run->shared : (const float *)run->inputs[0]) +
+                   matrix_a * p->m * p->k + row;
+  const float *b = (const float *)run->inputs[1] + matrix_b * p->k * p->n;
+  const float *end = (const float *)run->inputs[1] + p->b_batch * p->k * p->n;
+  float *c = (float *)run->outputs[0] + (part / blocks * p->m + row) * p->n;
+  if (p->k == 0) memset(c, 0, (size_t)(rows * p->n) * sizeof *c);
+  const float *right[OUTER_STEP];
+  float *left = (float *)run->scratch + OUTER_STEP * OUTER_COLUMNS;
+  for (int64_t k = 0; k < p->k; k += OUTER_STEP) {
+    const int64_t count = smaller(OUTER_STEP, p->k - k);
+    outer_block block = {
+        .left = a + k * p->m,
+        .left_step = p->m,
+        .count = count,
+        .c_step = p->n,
+        .adds = k > 0,
+    };
+    outer_copy_left(&block, rows, left);
+    for (int64_t panel = first_panel; panel < last_panel; ++panel) {
+      const int64_t column = panel * OUTER_COLUMNS;
+      block.columns = smaller(OUTER_COLUMNS, p->n - column);
+      block.c = c + column;
+      float *copy = run->scratch;
+      for (int64_t i = 0; i < count; ++i, copy += OUTER_COLUMNS) {
+        right[i] = outer_line(b + (k + i) * p->n + column, block.columns, rows >= OUTER_COPIED, end, copy);
+      }
+      block.right = right;
+      outer_run(&block, rows);
+    }
+  }
+}
+
+const mslite_kernel MSLITE_ISA_NAME(mslite_kernel_matmul_outer_f32) = {
+    .name = MSLITE_ISA_STRING(matmul_outer_f32),
+    .op = MSLITE_OP_MatMulFusion,
+    .isa = MSLITE_THIS_ISA,
+    .derived_size = sizeof(matmul_outer_derived),
+    .support = matmul_outer_support,
+    .prepare = matmul_outer_prepare,
+    .run = matmul_outer_run,
+};

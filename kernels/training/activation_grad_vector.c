@@ -1,0 +1,186 @@
+/* Gradients of activations, float32: dx = dy f', where f' is told by the operator's other input. That is y = f(x) for
+ * SIGMOID, TANH and ELU, x or y alike for RELU, RELU6 and LEAKY_RELU, and x for all others. */
+#include "math/simd_math.h"
+
+enum { PART_ELEMENTS = 16384, GATE = -1 };
+
+/* Activations whose gradient is dy where their x, or y, lies in an interval, and a share of dy elsewhere. */
+typedef struct {
+  float low, high; /* f' is 1 in between */
+  float outside;   /* elsewhere */
+} activation_gate;
+
+typedef struct {
+  int64_t count;
+  int32_t function; /* GATE, or an activation type */
+  int32_t dy;       /* the input that dy is */
+  float alpha;
+  activation_gate gate;
+} activation_grad_derived;
+
+/* False: the activation is no such one. */
+static bool activation_gate_of(const mslite_ActivationGrad *attributes, activation_gate *gate) {
+  const activation_gate plain = {0.0f, INFINITY, 0.0f};
+  *gate = plain;
+  switch (attributes->activation_type) {
+    case MSLITE_ACTIVATION_TYPE_RELU:
+      return true;
+    case MSLITE_ACTIVATION_TYPE_RELU6:
+      gate->high = 6.0f;
+      return true;
+    case MSLITE_ACTIVATION_TYPE_RELU1:
+    case MSLITE_ACTIVATION_TYPE_HARD_TANH:
+      gate->low = -1.0f;
+      gate->high = 1.0f;
+      return true;
+    case MSLITE_ACTIVATION_TYPE_THRESHOLDRELU:
+      gate->low = attributes->alpha;
+      return true;
+    case MSLITE_ACTIVATION_TYPE_SIGN:
+      gate->high = 0.0f;
+      return true;
+    case MSLITE_ACTIVATION_TYPE_LEAKY_RELU:
+      gate->outside = attributes->alpha;
+      return true;
+    default:
+      return false;
+  }
+}
+
+/* MindSpore's operators do not agree on where dy stands: behind y for these, which are computed of y. */
+static int32_t place_of_dy(int32_t activation_type) {
+  return activation_type == MSLITE_ACTIVATION_TYPE_SIGMOID || activation_type == MSLITE_ACTIVATION_TYPE_TANH;
+}
+
+static int32_t activation_grad_support(const mslite_node *node) {
+  if (node->inputs[0]->type != MSLITE_FLOAT32 || node->inputs[1]->type != MSLITE_FLOAT32) return 0;
+  return ((const mslite_ActivationGrad *)node->params)->activation_type != MSLITE_ACTIVATION_TYPE_UNKNOWN;
+}
+
+static mslite_status activation_grad_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
+  activation_grad_derived *numbers = derived;
+  const mslite_ActivationGrad *attributes = node->params;
+  numbers->count = mslite_element_count(node->outputs[0]);
+  if (mslite_element_count(node->inputs[1]) != numbers->count) return MSLITE_ERROR_SHAPE;
+  numbers->dy = place_of_dy(attributes->activation_type);
+  numbers->alpha = attributes->alpha;
+  numbers->function = activation_gate_of(attributes, &numbers->gate) ? GATE : attributes->activation_type;
+  schedule->phase_count = 1;
+  schedule->part_count[0] = (int32_t)((numbers->count + PART_ELEMENTS - 1) / PART_ELEMENTS);
+  return MSLITE_OK;
+}
+
+/* f' at s, which is x or y. */
+SIMD_INLINE simd_f32 activation_slope(const int32_t function, const activation_grad_derived *numbers, simd_f32 s) {
+  const simd_f32 zero = simd_set(0.0f), half = simd_set(0.5f), one = simd_set(1.0f), three = simd_set(3.0f);
+  switch (function) {
+    case GATE: {
+      const simd_i32 inside = simd_less(simd_set(numbers->gate.low), s) & simd_less(s, simd_set(numbers->gate.high));
+      return simd_select(inside, one, simd_set(numbers->gate.outside));
+    }
+    case MSLITE_ACTIVATION_TYPE_SIGMOID:
+      return s * (one - s);
+    case MSLITE_ACTIVATION_TYPE_TANH:
+      return one - s * s;
+    case MSLITE_ACTIVATION_TYPE_HSWISH: {
+      const simd_f32 middle = simd_fma(s, simd_set(1.0f / 3.0f), half);
+      const simd_f32 right = simd_select(simd_less(s, three), middle, one);
+      return simd_select(simd_less_equal(s, -three), zero, right);
+    }
+    case MSLITE_ACTIVATION_TYPE_HSIGMOID: {
+      const simd_i32 inside = simd_less(-three, s) & simd_less(s, three);
+      return simd_select(inside, simd_set(1.0f / 6.0f), zero);
+    }
+    case MSLITE_ACTIVATION_TYPE_SWISH: {
+      const simd_f32 y = math_sigmoid(s);
+      return y * simd_fma(s, one - y, one);
+    }
+    case MSLITE_ACTIVATION_TYPE_GELU: { /* of x times the normal distribution's function at x */
+      const simd_f32 density = math_exp(s * s * simd_set(-0.5f)) * simd_set(0.398942280f);
+      return simd_fma(s, density, simd_fma(half, math_erf(s * simd_set(0.707106781f)), half));
+    }
+    case MSLITE_ACTIVATION_TYPE_ELU:
+      return simd_select(simd_less(zero, s), one, s + simd_set(numbers->alpha));
+    case MSLITE_ACTIVATION_TYPE_SELU: {
+      const simd_f32 below = math_exp(s) * simd_set(1.05070099f * 1.67326324f);
+      return simd_select(simd_less(s, zero), below, simd_set(1.05070099f));
+    }
+    case MSLITE_ACTIVATION_TYPE_ABS:
+      return simd_select(simd_equal(s, zero), zero, math_copysign(one, s));
+    case MSLITE_ACTIVATION_TYPE_SOFTSIGN: {
+      const simd_f32 below = one + math_abs(s);
+      return one / (below * below);
+    }
+    case MSLITE_ACTIVATION_TYPE_SOFTPLUS:
+      return math_sigmoid(s);
+    case MSLITE_ACTIVATION_TYPE_FAST_GELU: {
+      const simd_f32 root = simd_set(0.797884561f), square = s * s;
+      const simd_f32 t = math_tanh(root * simd_fma(square * s, simd_set(0.044715f), s));
+      const simd_f32 inner = root * simd_fma(square, simd_set(3.0f * 0.044715f), one);
+      return half * simd_fma(s * simd_fma(-t, t, one), inner, one + t);
+    }
+    default: /* NO_ACTIVATION and LINEAR */
+      return one;
+  }
+}
+
+/* `function` is a constant where this is called. */
+SIMD_INLINE void activation_grad_loop(const int32_t function, const activation_grad_derived *numbers, const float *dy,
+                                      const float *at, float *dx, int64_t count) {
+  int64_t i = 0;
+  for (; i + SIMD_WIDTH <= count; i += SIMD_WIDTH) {
+    simd_store_f32(dx + i, simd_load_f32(dy + i) * activation_slope(function, numbers, simd_load_f32(at + i)));
+  }
+  if (i == count) return;
+  const int32_t left = (int32_t)(count - i);
+  const simd_f32 slope = activation_slope(function, numbers, simd_load_partial_f32(at + i, left));
+  const simd_f32 last = simd_load_partial_f32(dy + i, left) * slope;
+  memcpy(dx + i, &last, (size_t)left * sizeof *dx);
+}
+
+static void activation_grad_run(const mslite_run *run, int32_t phase, int32_t part) {
+  (void)phase;
+  const activation_grad_derived *numbers = run->derived;
+  const int64_t begin = (int64_t)part * PART_ELEMENTS;
+  const int64_t count = numbers->count - begin < PART_ELEMENTS ? numbers->count - begin : PART_ELEMENTS;
+  const float *dy = (const float *)run->inputs[numbers->dy] + begin;
+  const float *at = (const float *)run->inputs[1 - numbers->dy] + begin;
+  float *dx = (float *)run->outputs[0] + begin;
+#define ACTIVATION_GRAD_LOOP(function)                          \
+  case function:                                                \
+    activation_grad_loop(function, numbers, dy, at, dx, count); \
+    break
+  switch (numbers->function) {
+    ACTIVATION_GRAD_LOOP(GATE);
+    ACTIVATION_GRAD_LOOP(MSLITE_ACTIVATION_TYPE_SIGMOID);
+    ACTIVATION_GRAD_LOOP(MSLITE_ACTIVATION_TYPE_TANH);
+    ACTIVATION_GRAD_LOOP(MSLITE_ACTIVATION_TYPE_HSWISH);
+    ACTIVATION_GRAD_LOOP(MSLITE_ACTIVATION_TYPE_HSIGMOID);
+    ACTIVATION_GRAD_LOOP(MSLITE_ACTIVATION_TYPE_SWISH);
+    ACTIVATION_GRAD_LOOP(MSLITE_ACTIVATION_TYPE_GELU);
+    ACTIVATION_GRAD_LOOP(MSLITE_ACTIVATION_TYPE_FAST_GELU);
+    ACTIVATION_GRAD_LOOP(MSLITE_ACTIVATION_TYPE_ELU);
+    ACTIVATION_GRAD_LOOP(MSLITE_ACTIVATION_TYPE_SELU);
+    ACTIVATION_GRAD_LOOP(MSLITE_ACTIVATION_TYPE_ABS);
+    ACTIVATION_GRAD_LOOP(MSLITE_ACTIVATION_TYPE_SOFTSIGN);
+    ACTIVATION_GRAD_LOOP(MSLITE_ACTIVATION_TYPE_SOFTPLUS);
+    default:
+      activation_grad_loop(MSLITE_ACTIVATION_TYPE_NO_ACTIVATION, numbers, dy, at, dx, count);
+      break;
+  }
+}
+
+static int32_t activation_grad_in_place(const mslite_node *node) {
+  return place_of_dy(((const mslite_ActivationGrad *)node->params)->activation_type);
+}
+
+const mslite_kernel MSLITE_ISA_NAME(mslite_kernel_activation_grad) = {
+    .name = MSLITE_ISA_STRING(activation_grad),
+    .op = MSLITE_OP_ActivationGrad,
+    .isa = MSLITE_THIS_ISA,
+    .derived_size = sizeof(activation_grad_derived),
+    .support = activation_grad_support,
+    .prepare = activation_grad_prepare,
+    .run = activation_grad_run,
+    .in_place = activation_grad_in_place,
+};
