@@ -19,8 +19,7 @@ from mslite.converter.memory_limit import parse_limit
 from mslite.converter.mindir.graph import Shape
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.options import FmkType, Options, SaveType
-from mslite.converter.training import SECTION as TRAIN_SECTION
-from mslite.converter.training import TRAINS_ALL, TrainSettings, train_settings
+from mslite.converter.training import TRAINS_ALL, TrainSettings, settings_of_sections
 from mslite.quantizer.settings import AccuracyParam, Method, QuantizerSettings, read_section
 
 _FRAMEWORKS = ("TF", "TFLITE", "CAFFE", "MINDIR", "ONNX", "PYTORCH", "OM", "MSLITE")
@@ -170,8 +169,8 @@ def check_encrypted(options: Options) -> None:
 
 
 def asked_training(train: str, sections: Mapping[str, Mapping[str, str]]) -> TrainSettings | None:
-    """What [train_param] says, with --trainModel=true. Raises UsageError."""
-    return train_settings(sections.get(TRAIN_SECTION, {}), TRAINS_ALL) if train == "true" else None
+    """What [train_param] and [sparse_update] say, with --trainModel=true. Raises UsageError."""
+    return settings_of_sections(sections, TRAINS_ALL) if train == "true" else None
 
 
 def check_training(options: Options, choices: ConfigChoices | None, given: Mapping[str, str]) -> None:

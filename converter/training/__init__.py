@@ -7,14 +7,17 @@ graph whose every run is one step; the runtime runs it, and the code generator w
 from mslite.converter.training.build import TrainingGraph, training_graph
 from mslite.converter.training.in_place import adopted_graph, is_training
 from mslite.converter.training.losses import of_training
-from mslite.converter.training.section import SECTION, train_settings
-from mslite.converter.training.settings import TRAINS_ALL, BatchNorm, Loss, Optimizer, TrainSettings
+from mslite.converter.training.section import SECTION, settings_of_sections, train_settings
+from mslite.converter.training.settings import TRAINS_ALL, BatchNorm, LayerUpdate, Loss, Optimizer, TrainSettings
+from mslite.converter.training.sparse import SECTION as SPARSE_SECTION
 from mslite.converter.training.stored import fusions_to_leave_out, store_in_place, trained
 
 __all__ = [
     "SECTION",
+    "SPARSE_SECTION",
     "TRAINS_ALL",
     "BatchNorm",
+    "LayerUpdate",
     "Loss",
     "Optimizer",
     "TrainSettings",
@@ -23,6 +26,7 @@ __all__ = [
     "fusions_to_leave_out",
     "is_training",
     "of_training",
+    "settings_of_sections",
     "store_in_place",
     "train_settings",
     "trained",

@@ -42,6 +42,7 @@ from mslite.converter.training.normalise import (
 )
 from mslite.converter.training.optimizers import Steps, Variables, clipped
 from mslite.converter.training.settings import BatchNorm, TrainSettings
+from mslite.converter.training.sparse import Chosen, Slice, choose, sliced
 
 _PRODUCTS = (Conv2DFusion, Conv2dTransposeFusion, MatMulFusion, FullConnection)
 _NORMS = (LayerNormFusion, RmsNorm, InstanceNorm, ChannelsLastInstanceNorm, GroupNormFusion)
@@ -61,7 +62,7 @@ def _without_ones(shape: Shape) -> Shape:
 @dataclass
 class TrainingGraph:
     """`module`: outputs are `losses` losses, then the outputs of inference. `parameters`: the names of the variables that are
-    trained; each is the name of the constant in the inference model. `kept`: those of constants that stay although nobody froze
+    trained; each is the name of the constant in the inference model, `name/trained` where some of its channels are. `kept`: those of constants that stay although nobody froze
     them, because nothing tells them from what is no parameter."""
 
     module: Module
@@ -130,6 +131,8 @@ class _Differentiation:
         self.forward = list(self.graph.nodes)
         self.output = self.graph.outputs[0]
         self.frozen = frozen
+        self.chosen = Chosen()
+        self.slices: dict[Node, Slice] = {}
         self.behind_weights: set[Node] = set()
         for node in self.forward:
             before = {value.producer for value in node.inputs}
@@ -145,6 +148,10 @@ class _Differentiation:
         variables = Variables(build)
         reads = {}
         for value in parameters:
+            if value in self.chosen.channels:
+                part = self.cut(build, variables, value)
+                reads[part.name] = part.trained
+                continue
             readers = list(dict.fromkeys(value.users))
             reads[value.name] = variables.read(value.name, value)
             for node in readers:
@@ -170,6 +177,16 @@ class _Differentiation:
         names = tuple(name for name, value in reads.items() if value in gradients)
         return TrainingGraph(self.module, 1, names, kept)
 
+    def cut(self, build: Builder, variables: Variables, weight: Value) -> Slice:
+        """Of a weight of which some channels are trained."""
+        node, count = self.chosen.channels[weight]
+        first = len(self.graph.nodes)
+        self.slices[node] = sliced(build, variables, node, weight, count)
+        place = self.forward.index(node)
+        self.forward[place:place] = self.graph.nodes[first:]
+        del self.graph.nodes[first:]
+        return self.slices[node]
+
     def _whole(self) -> Graph:
         """For the names that are taken."""
         return Graph("", self.graph.inputs, self.graph.outputs, self.forward)
@@ -190,11 +207,19 @@ class _Differentiation:
 
     def parameters(self) -> list[Value]:
         """Weights and biases of convolutions and products, scales and offsets of normalisation, in the order of their use."""
-        found: dict[Value, None] = {}
-        for node in self.forward:
-            for place, value in enumerate(node.inputs):
-                if self._is_parameter(node, place, value) and value not in self.frozen:
-                    found[value] = None
+        candidates = [
+            (node, place, value)
+            for node in self.forward
+            for place, value in enumerate(node.inputs)
+            if self._is_parameter(node, place, value) and value not in self.frozen
+        ]
+        found = dict.fromkeys(value for _, _, value in candidates)
+        if self.settings.sparse:
+            self.chosen = choose(candidates, self.settings.sparse, self.source)
+            trained = {*self.chosen.whole, *self.chosen.channels}
+            constants = {value for node in self.forward for value in node.inputs if value.is_constant}
+            self.frozen |= constants - trained
+            found = {value: None for value in found if value in trained}
         if not found:
             what = "has nothing to train" if not self.frozen else "has nothing to train beside what is frozen"
             raise ConversionError(f"{self.source}: the model {what}", code=ReturnCode.NOT_SUPPORTED)
@@ -280,7 +305,7 @@ class _Differentiation:
             if not any(known) or not any(value in needed for value in node.inputs):
                 continue
             try:
-                found = self._gradients(build, node, known, needed)
+                found = self._gradients(build, node, known, needed, parts)
             except NoGradientError as error:
                 blockers.append(Blocker(node.name, node.op.name, error.reason, error.remedy))
                 found = list(node.inputs)  # whatever has the shape: the search for blockers goes on
@@ -298,7 +323,12 @@ class _Differentiation:
         return gradients
 
     def _gradients(
-        self, build: Builder, node: Node, known: list[Value | None], needed: set[Value]
+        self,
+        build: Builder,
+        node: Node,
+        known: list[Value | None],
+        needed: set[Value],
+        parts: dict[Value, list[Value]],
     ) -> list[Value | None]:
         call = Call(node, build, tuple(value in needed for value in node.inputs))
         of_several = RULES_OF_SEVERAL.get(node.op.name)
@@ -307,6 +337,11 @@ class _Differentiation:
         rule = RULES.get(node.op.name)
         if rule is None or any(known[1:]) or known[0] is None:
             raise NoGradientError("this operator has no gradient here")
+        if node in self.slices:
+            part = self.slices[node]
+            found, of_channels = part.gradients(call, known[0])
+            parts[part.trained] = [of_channels]
+            return found
         return rule(call, known[0])
 
     def _total(self, build: Builder, value: Value, parts: dict[Value, list[Value]]) -> Value | None:

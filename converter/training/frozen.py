@@ -28,7 +28,7 @@ def frozen_constants(nodes: Sequence[Node], names: Collection[str], source: str)
     ]
     frozen: set[Value] = set()
     for name in sorted(names):
-        found = {value for node, value in pairs if _is_named(value.name, name) or _is_named(node.name, name)}
+        found = {value for node, value in pairs if is_named(value.name, name) or is_named(node.name, name)}
         if not found:
             known = {text for node, value in pairs for text in (value.name, node.name)}
             raise ConversionError(
@@ -39,7 +39,8 @@ def frozen_constants(nodes: Sequence[Node], names: Collection[str], source: str)
     return frozen
 
 
-def _is_named(name: str, wanted: str) -> bool:
+def is_named(name: str, wanted: str) -> bool:
+    """Whether a constant or layer of this name is meant by `wanted`."""
     name, wanted = name.lstrip("/"), wanted.lstrip("/")
     if name == wanted or fnmatchcase(name, wanted.replace("[", "[[]")):
         return True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from fractions import Fraction
 
 
 class Loss(Enum):
@@ -42,6 +43,21 @@ class BatchNorm(Enum):
 
 
 @dataclass(frozen=True)
+class LayerUpdate:
+    """What of a layer is trained, where not everything is."""
+
+    share: Fraction = Fraction(0)
+    """Of the input channels of its weights."""
+    channels: int = 0
+    """The number of these channels, where it is said so."""
+    bias: bool = False
+
+    @property
+    def trains_weights(self) -> bool:
+        return bool(self.share or self.channels)
+
+
+@dataclass(frozen=True)
 class TrainSettings:
     """Loss and optimiser, with the optimiser's numbers."""
 
@@ -67,6 +83,8 @@ class TrainSettings:
     """The output of which the loss is computed, where there are several."""
     frozen: frozenset[str] = frozenset()
     """Names of constants, or of layers, that stay as they are (`frozen.py`)."""
+    sparse: tuple[tuple[str, LayerUpdate], ...] = ()
+    """The layers that are trained, and what of them (`sparse.py`); none: all of all."""
 
 
 TRAINS_ALL = TrainSettings(batch_norm=BatchNorm.TRAIN, dropout=True)
