@@ -46,12 +46,6 @@ def generate_training(
 
     Raises ConversionError for what cannot be trained, all reasons at once, and for a folder that cannot be written.
     """
-    if target.is_micro:
-        raise ConversionError(
-            f"codegen_mode=Train: {target.name} is a microcontroller, which is not trained on. "
-            "Generate for x86, ARM64 or ARM32",
-            code=ReturnCode.NOT_SUPPORTED,
-        )
     with tempfile.TemporaryDirectory(prefix="mslite-training-") as work:
         graph = _graph(source, Path(work))
         files = save_modules(graph, Path(work))
