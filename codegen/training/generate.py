@@ -12,10 +12,13 @@ import mslite
 from mslite.codegen.core import Core
 from mslite.codegen.emit import EmitOptions, emit_cores
 from mslite.codegen.memory import Inputs, MemoryOptions
+from mslite.codegen.memory.budget import Budgets
 from mslite.codegen.report import Figures, Unmeasured, gather, measure, report_files
 from mslite.codegen.targets import Target
+from mslite.codegen.training.budget import check_training_budgets
 from mslite.codegen.training.programs import make_programs, save_modules
 from mslite.codegen.training.recorded import record
+from mslite.codegen.training.split import split_products
 from mslite.codegen.training.write import Project, write_training_project
 from mslite.converter.convert import convert
 from mslite.converter.detect import detect
@@ -40,7 +43,12 @@ class TrainSource:
 
 
 def generate_training(
-    source: TrainSource, target: Target, folder: Path, cases: int = 2, measured: bool = True
+    source: TrainSource,
+    target: Target,
+    folder: Path,
+    cases: int = 2,
+    measured: bool = True,
+    budgets: Budgets | None = None,
 ) -> tuple[tuple[Core, ...], Figures]:
     """Writes the project; nothing is written before everything is known to work.
 
@@ -48,6 +56,8 @@ def generate_training(
     """
     with tempfile.TemporaryDirectory(prefix="mslite-training-") as work:
         graph = _graph(source, Path(work))
+        if target.is_micro:
+            split_products(graph.module.main)
         files = save_modules(graph, Path(work))
         memory = replace(MemoryOptions(), inputs=Inputs.CALLER)
         programs = make_programs(graph, files, target, memory, source.model.stem, str(source.model))
@@ -55,7 +65,8 @@ def generate_training(
         emit = EmitOptions(weights_in_file=False, origins=(origin, origin))
         cores = emit_cores([programs.inference, programs.training], emit)
         found = measure(cores, target) if measured else Unmeasured("it was not asked for")
-        figures = gather(folder.resolve().name, cores, target, found)
+        figures = gather(folder.resolve().name, cores, target, found, state=len(programs.state))
+        check_training_budgets(budgets or Budgets(), programs, figures, bool(source.settings.sparse))
         recorded = record(files[1], programs.training[0], graph.losses, cases)
         project = Project(folder.resolve().name, target, graph.losses, programs, tuple(cores), recorded, files[0])
         try:

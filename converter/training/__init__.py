@@ -5,6 +5,8 @@ graph whose every run is one step; the runtime runs it, and the code generator w
 """
 
 from mslite.converter.training.build import TrainingGraph, training_graph
+from mslite.converter.training.builder import Builder
+from mslite.converter.training.gradients import shape_of
 from mslite.converter.training.in_place import adopted_graph, is_training
 from mslite.converter.training.losses import of_training
 from mslite.converter.training.section import SECTION, settings_of_sections, train_settings
@@ -17,6 +19,7 @@ __all__ = [
     "SPARSE_SECTION",
     "TRAINS_ALL",
     "BatchNorm",
+    "Builder",
     "LayerUpdate",
     "Loss",
     "Optimizer",
@@ -27,6 +30,7 @@ __all__ = [
     "is_training",
     "of_training",
     "settings_of_sections",
+    "shape_of",
     "store_in_place",
     "train_settings",
     "trained",
