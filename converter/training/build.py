@@ -42,7 +42,7 @@ from mslite.converter.training.normalise import (
 )
 from mslite.converter.training.optimizers import Steps, Variables, clipped
 from mslite.converter.training.settings import BatchNorm, TrainSettings
-from mslite.converter.training.sparse import Chosen, Slice, choose, sliced
+from mslite.converter.training.sparse import Chosen, Slice, choose, gate_gradient, remember_gates, sliced
 
 _PRODUCTS = (Conv2DFusion, Conv2dTransposeFusion, MatMulFusion, FullConnection)
 _NORMS = (LayerNormFusion, RmsNorm, InstanceNorm, ChannelsLastInstanceNorm, GroupNormFusion)
@@ -132,6 +132,7 @@ class _Differentiation:
         self.output = self.graph.outputs[0]
         self.frozen = frozen
         self.chosen = Chosen()
+        self.gates: dict[Node, Value] = {}
         self.slices: dict[Node, Slice] = {}
         self.behind_weights: set[Node] = set()
         for node in self.forward:
@@ -160,8 +161,11 @@ class _Differentiation:
         self.graph.nodes.extend(self.forward)
         for name, value in moved.items():
             variables.assign(name, value)
+        needed = self.needed(set(reads.values()))
+        if self.settings.sparse:
+            self.gates = remember_gates(build, needed)
         loss = add_loss(build, self.settings.loss, self.output, self.source)
-        gradients = self.backward(build, loss, set(reads.values()))
+        gradients = self.backward(build, loss, set(reads.values()), needed)
         trained = [value for value in reads.values() if value in gradients]
         if self.settings.clip_norm is not None:
             shorter = clipped(build, [gradients[value] for value in trained], self.settings.clip_norm)
@@ -289,12 +293,18 @@ class _Differentiation:
 
     # ---- gradients ----
 
-    def backward(self, build: Builder, loss: LossNodes, parameters: set[Value]) -> dict[Value, Value]:
-        """The gradient of the loss for every value that a parameter leads to, parameters among them."""
+    def needed(self, parameters: set[Value]) -> set[Value]:
+        """Every value that a parameter leads to, parameters among them."""
         needed = set(parameters)
         for node in self.forward:
             if any(value in needed for value in node.inputs):
                 needed.update(node.outputs)
+        return needed
+
+    def backward(
+        self, build: Builder, loss: LossNodes, parameters: set[Value], needed: set[Value]
+    ) -> dict[Value, Value]:
+        """The gradient of the loss for the values that are needed."""
         gradients: dict[Value, Value] = {loss.of: loss.gradient}
         if loss.of not in needed:
             raise ConversionError(f"{self.source}: the output depends on no parameter", code=ReturnCode.NOT_SUPPORTED)
@@ -337,6 +347,8 @@ class _Differentiation:
         rule = RULES.get(node.op.name)
         if rule is None or any(known[1:]) or known[0] is None:
             raise NoGradientError("this operator has no gradient here")
+        if node in self.gates:
+            return gate_gradient(call, known[0], self.gates[node])
         if node in self.slices:
             part = self.slices[node]
             found, of_channels = part.gradients(call, known[0])

@@ -7,6 +7,7 @@ the layer's input alone, so that nothing else of it is kept for the backward pas
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,9 +18,12 @@ import numpy as np
 from mslite.converter.errors import ConversionError, ReturnCode, UsageError
 from mslite.converter.mindir.graph import Node, Value
 from mslite.converter.mindir.ops import arithmetic
+from mslite.converter.mindir.ops.activation import Activation
 from mslite.converter.mindir.ops.assembly import Concat
 from mslite.converter.mindir.ops.convolution import Conv2DFusion
+from mslite.converter.mindir.ops.enums import ActivationType, DataType
 from mslite.converter.mindir.ops.matmul import FullConnection, MatMulFusion
+from mslite.converter.mindir.ops.training import GateGrad, GateMask
 from mslite.converter.spelling import meant
 from mslite.converter.training.builder import Builder
 from mslite.converter.training.frozen import is_named
@@ -211,6 +215,30 @@ class Slice:
             stand_in.set_inputs(())
         assert trained is not None
         return found, trained
+
+
+_GATES = {ActivationType.RELU: (0.0, math.inf), ActivationType.RELU6: (0.0, 6.0), ActivationType.RELU1: (-1.0, 1.0)}
+"""Between which results these activations have the derivative 1; it is 0 elsewhere."""
+
+
+def remember_gates(build: Builder, passed: set[Value]) -> dict[Node, Value]:
+    """For each activation that only limits and through which gradients pass: a bit for each element, computed right behind it,
+    so that its result does not have to stay for the backward pass."""
+    masks = {}
+    for node in list(build.graph.nodes):
+        gate = _GATES.get(node.op.activation_type) if isinstance(node.op, Activation) else None
+        if gate is None or node.output not in passed:
+            continue
+        shape = ((math.prod(shape_of(node.output)) + 7) // 8,)
+        mask = build.node(GateMask(low=gate[0], high=gate[1]), f"{node.name}/gate", [node.output], shape)
+        mask.dtype = DataType.UINT8
+        build.graph.nodes.insert(build.graph.nodes.index(node) + 1, build.graph.nodes.pop())
+        masks[node] = mask
+    return masks
+
+
+def gate_gradient(call: Call, dy: Value, mask: Value) -> Gradients:
+    return [call.add(GateGrad(), "x", [dy, mask], call.shape(0))]
 
 
 def _like(value: Value) -> Value:
