@@ -122,7 +122,8 @@ def _may_write(program: Program, maker: Step, value: Tensor, variable: Tensor, c
     place = next(number for number, output in enumerate(maker.outputs) if output is value)
     own = [number for number, operand in enumerate(maker.inputs) if operand is variable]
     at_once = maker.operator in _ELEMENTWISE and value.size > 4
-    if place == 0 and maker.in_place >= 0 and own == [maker.in_place]:
+    over = [maker.in_place, *(one.input for one in maker.overlaps if one.lead == 0)]
+    if place == 0 and len(own) == 1 and own[0] in over:
         at_once = True
     later = program.steps[program.steps.index(maker) + 1 :]
     reads = [operand for step in later if step is not copy for operand in step.inputs if operand is not None]
