@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from mslite.converter.errors import Blocker, ConversionError, ReturnCode
@@ -42,7 +42,17 @@ from mslite.converter.training.normalise import (
 )
 from mslite.converter.training.optimizers import Steps, Variables, clipped
 from mslite.converter.training.settings import BatchNorm, TrainSettings
-from mslite.converter.training.sparse import Chosen, Slice, choose, gate_gradient, remember_gates, sliced
+from mslite.converter.training.sparse import (
+    Candidate,
+    Chosen,
+    Slice,
+    TrainableLayer,
+    choose,
+    gate_gradient,
+    layers_of,
+    remember_gates,
+    sliced,
+)
 
 _PRODUCTS = (Conv2DFusion, Conv2dTransposeFusion, MatMulFusion, FullConnection)
 _NORMS = (LayerNormFusion, RmsNorm, InstanceNorm, ChannelsLastInstanceNorm, GroupNormFusion)
@@ -79,10 +89,20 @@ def training_graph(
 
     Raises ConversionError, with all nodes that stand in the way.
     """
+    context = Context()
+    return _prepared(module, settings, source, context).run(context, optimizers_only)
+
+
+def trainable_layers(module: Module, settings: TrainSettings, source: str = "the model") -> list[TrainableLayer]:
+    """What [sparse_update] may name, in the order of the forward pass; `module` is changed. Raises ConversionError."""
+    return layers_of(_prepared(module, replace(settings, sparse=()), source, Context()).candidates())
+
+
+def _prepared(module: Module, settings: TrainSettings, source: str, context: Context) -> _Differentiation:
+    """The inference graph in the form that gradients are computed of."""
     if settings.batch is not None:
         with_rows(module, settings.batch)
     check_trainable(module, source)
-    context = Context()
     infer_shapes(module, context)
     graph = module.main
     _choose_output(module, settings.output, source)
@@ -96,7 +116,7 @@ def training_graph(
         train_batch_norm(graph, frozen)
     scales = take_apart(graph)
     infer_shapes(module, context)
-    return _Differentiation(module, settings, source, scales, frozen).run(context, optimizers_only)
+    return _Differentiation(module, settings, source, scales, frozen)
 
 
 def _choose_output(module: Module, name: str, source: str) -> None:
@@ -211,12 +231,7 @@ class _Differentiation:
 
     def parameters(self) -> list[Value]:
         """Weights and biases of convolutions and products, scales and offsets of normalisation, in the order of their use."""
-        candidates = [
-            (node, place, value)
-            for node in self.forward
-            for place, value in enumerate(node.inputs)
-            if self._is_parameter(node, place, value) and value not in self.frozen
-        ]
+        candidates = self.candidates()
         found = dict.fromkeys(value for _, _, value in candidates)
         if self.settings.sparse:
             self.chosen = choose(candidates, self.settings.sparse, self.source)
@@ -228,6 +243,14 @@ class _Differentiation:
             what = "has nothing to train" if not self.frozen else "has nothing to train beside what is frozen"
             raise ConversionError(f"{self.source}: the model {what}", code=ReturnCode.NOT_SUPPORTED)
         return list(found)
+
+    def candidates(self) -> list[Candidate]:
+        return [
+            (node, place, value)
+            for node in self.forward
+            for place, value in enumerate(node.inputs)
+            if self._is_parameter(node, place, value) and value not in self.frozen
+        ]
 
     def kept(self, parameters: list[Value]) -> tuple[str, ...]:
         """Of the numbers that are computed with behind layers with weights: those that are no parameters."""

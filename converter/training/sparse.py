@@ -109,6 +109,45 @@ def choose(candidates: Sequence[Candidate], updates: Sequence[tuple[str, LayerUp
     return found
 
 
+@dataclass(frozen=True)
+class TrainableLayer:
+    """What [sparse_update] may say of a layer. `channels`: of its input, 0 where they cannot be trained alone."""
+
+    name: str
+    has_weights: bool
+    has_bias: bool
+    channels: int
+
+
+def layers_of(candidates: Sequence[Candidate]) -> list[TrainableLayer]:
+    """The layers with constants that could be trained."""
+    layers: dict[Node, list[Candidate]] = {}
+    for one in candidates:
+        layers.setdefault(one[0], []).append(one)
+    return [_layer(node, own) for node, own in layers.items()]
+
+
+def _layer(node: Node, own: Sequence[Candidate]) -> TrainableLayer:
+    weights = [value for _, place, value in own if not is_bias(node, place)]
+    axis = channel_axis(node)
+    apart = axis is not None and len(weights) == 1 and len(weights[0].users) == 1
+    return TrainableLayer(
+        node.name,
+        bool(weights),
+        any(is_bias(node, place) for _, place, _ in own),
+        shape_of(weights[0])[axis] if apart and axis is not None else 0,
+    )
+
+
+def as_text(update: LayerUpdate) -> str:
+    """As [sparse_update] says it."""
+    parts = []
+    if update.trains_weights:
+        amount = update.channels or ("" if update.share == 1 else update.share)
+        parts.append(f"weights:{amount}" if amount else "weights")
+    return ",".join([*parts, *(["bias"] if update.bias else [])])
+
+
 def is_bias(node: Node, place: int) -> bool:
     """Whether this operand of a layer is what is added."""
     return place == 2 or isinstance(node.op, arithmetic.AddFusion | arithmetic.BiasAdd)
