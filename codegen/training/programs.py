@@ -65,6 +65,7 @@ def make_programs(
     inference = lower_ms(files[0], target, name=name, source=source)
     training = lower_ms(files[1], target, name=f"{name}, a step of training", source=source)
     assign_directly(training)
+    update_early(training)
     tensors = variables_of(training)
     places: dict[str, int] = {}
     end = 0
@@ -129,6 +130,33 @@ def _may_write(program: Program, maker: Step, value: Tensor, variable: Tensor, c
     reads = [operand for step in later if step is not copy for operand in step.inputs if operand is not None]
     outside = [root(one) for one in (*program.outputs, *reads)]
     return at_once and value not in outside and variable not in outside and value.alias_of is None
+
+
+def update_early(program: Program) -> None:
+    """Moves the optimiser's steps to where their gradient is there and nobody reads the old value any more, so that gradients do
+    not lie side by side until the end."""
+    made = {root(output): step for step in program.steps for output in step.outputs}
+    readers: dict[Tensor, list[Step]] = {}
+    for step in program.steps:
+        for operand in step.inputs:
+            if operand is not None:
+                readers.setdefault(root(operand), []).append(step)
+    results = {root(one) for one in program.outputs}
+    updates: set[Step] = set()
+    for step in reversed(program.steps):
+        targets = [root(output) for output in step.outputs]
+        ends = [one.storage is Storage.VARIABLE or all(r in updates for r in readers.get(one, [])) for one in targets]
+        if all(ends) and not results.intersection(targets):
+            updates.add(step)
+    place: dict[Step, int] = {}
+    for number, step in enumerate(program.steps):
+        before = [made[root(one)] for one in step.inputs if one is not None and root(one) in made]
+        targets = [root(output) for output in step.outputs if root(output).storage is Storage.VARIABLE]
+        before += [reader for one in targets for reader in readers.get(one, []) if reader not in updates]
+        after = [place[one] for one in before if one in place and one is not step]
+        is_late = any(one not in place and one is not step for one in before)
+        place[step] = max(after, default=0) if step in updates and not is_late else number
+    program.steps.sort(key=lambda step: place[step])
 
 
 def with_state_first(plan: Plan, program: Program, places: dict[str, int], size: int) -> Plan:
