@@ -142,7 +142,7 @@ def update_early(program: Program) -> None:
             if operand is not None:
                 readers.setdefault(root(operand), []).append(step)
     results = {root(one) for one in program.outputs}
-    updates: set[Step] = set()
+    updates: set[Step] = set()  # steps that lead to variables only: the backward pass and the optimiser
     for step in reversed(program.steps):
         targets = [root(output) for output in step.outputs]
         ends = [one.storage is Storage.VARIABLE or all(r in updates for r in readers.get(one, [])) for one in targets]
@@ -152,7 +152,7 @@ def update_early(program: Program) -> None:
     for number, step in enumerate(program.steps):
         before = [made[root(one)] for one in step.inputs if one is not None and root(one) in made]
         targets = [root(output) for output in step.outputs if root(output).storage is Storage.VARIABLE]
-        before += [reader for one in targets for reader in readers.get(one, []) if reader not in updates]
+        before += [reader for one in targets for reader in readers.get(one, [])]
         after = [place[one] for one in before if one in place and one is not step]
         is_late = any(one not in place and one is not step for one in before)
         place[step] = max(after, default=0) if step in updates and not is_late else number
