@@ -11,14 +11,12 @@ from pathlib import Path
 import mslite
 from mslite.codegen.core import Core
 from mslite.codegen.emit import EmitOptions, emit_cores
-from mslite.codegen.memory import Inputs, MemoryOptions
 from mslite.codegen.memory.budget import Budgets
 from mslite.codegen.report import Figures, Unmeasured, gather, measure, report_files
 from mslite.codegen.targets import Target
 from mslite.codegen.training.budget import check_training_budgets
 from mslite.codegen.training.programs import make_programs, save_modules
 from mslite.codegen.training.recorded import record
-from mslite.codegen.training.split import split_products
 from mslite.codegen.training.write import Project, write_training_project
 from mslite.converter.convert import convert
 from mslite.converter.detect import detect
@@ -56,11 +54,8 @@ def generate_training(
     """
     with tempfile.TemporaryDirectory(prefix="mslite-training-") as work:
         graph = _graph(source, Path(work))
-        if target.is_micro:
-            split_products(graph.module.main)
-        files = save_modules(graph, Path(work))
-        memory = replace(MemoryOptions(), inputs=Inputs.CALLER)
-        programs = make_programs(graph, files, target, memory, source.model.stem, str(source.model))
+        files = save_modules(graph, Path(work), target)
+        programs = make_programs(graph, files, target, source.model.stem, str(source.model))
         origin = _origin(source.model)
         emit = EmitOptions(weights_in_file=False, origins=(origin, origin))
         cores = emit_cores([programs.inference, programs.training], emit)
@@ -79,14 +74,15 @@ def generate_training(
 
 
 def _graph(source: TrainSource, work: Path) -> TrainingGraph:
-    module = _module(source, work)
+    module = read_module(source, work)
     name = str(source.model)
     if is_training(module):
         return adopted_graph(module, name)
     return training_graph(module, source.settings, name)
 
 
-def _module(source: TrainSource, work: Path) -> Module:
+def read_module(source: TrainSource, work: Path) -> Module:
+    """The model, converted where it is none of ours. Raises ConversionError."""
     options = source.options
     framework = (options.framework if options is not None else None) or detect(source.model)
     path = source.model

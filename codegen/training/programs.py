@@ -9,9 +9,10 @@ import numpy as np
 
 from mslite.codegen.emit.constants import variables_of
 from mslite.codegen.lowering import lower_ms
-from mslite.codegen.memory import MemoryOptions, check_plan, plan_memory
+from mslite.codegen.memory import Inputs, MemoryOptions, check_plan, plan_memory
 from mslite.codegen.program import COPY, Plan, Program, Step, Storage, Tensor
 from mslite.codegen.targets import Target
+from mslite.codegen.training.split import split_products
 from mslite.converter.mindir.graph import Module
 from mslite.converter.mindir.module_io import load, save
 from mslite.converter.passes.graph_edit import live_nodes
@@ -55,13 +56,12 @@ def inference_module(training: Path, losses: int) -> Module:
     return module
 
 
-def make_programs(
-    graph: TrainingGraph, files: tuple[Path, Path], target: Target, memory: MemoryOptions, name: str, source: str
-) -> Programs:
+def make_programs(graph: TrainingGraph, files: tuple[Path, Path], target: Target, name: str, source: str) -> Programs:
     """Lowers and plans both. `files`: the `.ms` files of inference and of training.
 
     Raises LoweringError for nodes without a kernel for the target.
     """
+    memory = replace(MemoryOptions(), inputs=Inputs.CALLER)
     inference = lower_ms(files[0], target, name=name, source=source)
     training = lower_ms(files[1], target, name=f"{name}, a step of training", source=source)
     assign_directly(training)
@@ -92,8 +92,10 @@ def make_programs(
     return Programs(planned[0], planned[1], variables, bytes(state))
 
 
-def save_modules(graph: TrainingGraph, folder: Path) -> tuple[Path, Path]:
-    """The `.ms` files of inference and of training."""
+def save_modules(graph: TrainingGraph, folder: Path, target: Target) -> tuple[Path, Path]:
+    """The `.ms` files of inference and of training, in the form that suits the target."""
+    if target.is_micro:
+        split_products(graph.module.main)
     training, inference = folder / "training.ms", folder / "inference.ms"
     save(graph.module, training)
     save(inference_module(training, graph.losses), inference)

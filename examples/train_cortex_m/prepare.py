@@ -5,7 +5,7 @@
     python examples/train_cortex_m/prepare.py FOLDER
 
 Writes `digits.ms`, a small MobileNet for images of 32 x 32 that mslite's runtime has trained on scikit-learn's upright
-handwritten digits, and the same digits turned by a quarter: `train.npz` (`images`, `labels`), which `mslite-sparse` reads, and
+handwritten digits, and the same digits turned by a quarter: `train.npz` (`image`, `label`), which `mslite-sparse` reads, and
 `train_images.bin`, `train_labels.bin`, `test_images.bin` and `test_labels.bin` (uint8), which the board reads.
 """
 
@@ -121,7 +121,7 @@ def main() -> None:
     images, labels = digits()
     turned = np.ascontiguousarray(np.rot90(images, axes=(1, 2)))
     pretrain(images[TRAIN + TEST :], labels[TRAIN + TEST :], folder / "digits.ms")
-    np.savez_compressed(folder / "train.npz", images=turned[:TRAIN], labels=labels[:TRAIN])
+    np.savez_compressed(folder / "train.npz", image=turned[:TRAIN], label=labels[:TRAIN])
     for name, part in (("train", slice(0, TRAIN)), ("test", slice(TRAIN, TRAIN + TEST))):
         (turned[part] * 255).round().astype(np.uint8).tofile(folder / f"{name}_images.bin")
         labels[part].astype(np.uint8).tofile(folder / f"{name}_labels.bin")
