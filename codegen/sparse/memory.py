@@ -9,10 +9,10 @@ from pathlib import Path
 
 from mslite.codegen.sparse.choices import Choice, updates_of
 from mslite.codegen.targets import Target
-from mslite.codegen.training.programs import make_programs, save_modules
+from mslite.codegen.training.programs import about_needed, make_programs, save_modules
 from mslite.converter.mindir.graph import Module
 from mslite.converter.mindir.module_copy import copy_module
-from mslite.converter.training import TrainSettings, training_graph
+from mslite.converter.training import LayerUpdate, TrainSettings, training_graph
 
 
 @dataclass
@@ -31,14 +31,20 @@ class MemoryOf:
     settings: TrainSettings
     target: Target
     source: str
-    known: dict[frozenset[Choice], Needed] = field(default_factory=dict)
+    known: dict[tuple[tuple[str, LayerUpdate], ...], int] = field(default_factory=dict)
+
+    def about(self, chosen: Collection[Choice]) -> int:
+        """About the arena of a step that trains what is chosen and of inference, whichever needs more."""
+        key = tuple(sorted(updates_of(chosen), key=lambda one: one[0]))
+        if key not in self.known:
+            graph = training_graph(copy_module(self.module), replace(self.settings, sparse=key), self.source)
+            with tempfile.TemporaryDirectory(prefix="mslite-sparse-") as work:
+                self.known[key] = about_needed(save_modules(graph, Path(work), self.target), self.target, self.source)
+        return self.known[key]
 
     def of(self, chosen: Collection[Choice]) -> Needed:
-        """Of a step that trains what is chosen and of inference, whichever needs more."""
-        key = frozenset(chosen)
-        if key not in self.known:
-            self.known[key] = self._planned(replace(self.settings, sparse=updates_of(chosen)))
-        return self.known[key]
+        """The same, planned as it will be generated."""
+        return self._planned(replace(self.settings, sparse=updates_of(chosen)))
 
     def of_all(self) -> Needed:
         """Of training everything."""

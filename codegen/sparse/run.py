@@ -71,7 +71,7 @@ def choose_updates(
     memory = MemoryOf(module, settings, target, source)
 
     def price(chosen: list[Choice]) -> int:
-        return memory.of(chosen).arena
+        return memory.about(chosen)
 
     first = _first(choices, layers[-1].name, price, budget, source)
     trials = Trials(module, settings, samples, source, batch, steps)
@@ -87,12 +87,16 @@ def choose_updates(
     progress("the search")
     contributions = {one.choice: one.contribution for one in tried}
     found = search(first, contributions, lambda chosen: price(list(chosen)), budget)
+    needed = memory.of(found.chosen)
+    while needed.arena > budget and found.added:  # the plan needs more than the search was told
+        found.take_back()
+        needed = memory.of(found.chosen)
     progress("all that is chosen")
     _, after = trials.loss(found.chosen)
     order = {layer.name: number for number, layer in enumerate(layers)}
     updates = tuple(sorted(updates_of(found.chosen), key=lambda one: order[one[0]]))
     return Result(
-        tried, first, found.added, updates, memory.of(found.chosen), memory.of_all(), memory.of(first), budget, before,
+        tried, first, found.added, updates, needed, memory.of_all(), memory.of(first), budget, before,
         alone, after, steps, trials.batch,
     )  # fmt: skip
 

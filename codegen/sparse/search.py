@@ -26,10 +26,20 @@ class Added:
 
 @dataclass
 class Found:
-    """In the order in which the search added it."""
+    """In the order in which the search added it. `first`: with what it began."""
 
-    chosen: list[Choice]
+    first: Sequence[Choice]
     added: list[Added] = field(default_factory=list)
+
+    @property
+    def chosen(self) -> list[Choice]:
+        """Without the shares that larger ones of the same weights took the place of."""
+        every = [*self.first, *(one.choice for one in self.added)]
+        return [one for one in every if not any(_replaces(other, one) and other.share > one.share for other in every)]
+
+    def take_back(self) -> None:
+        """What was added last."""
+        self.added.pop()
 
 
 def search(first: Sequence[Choice], contributions: Mapping[Choice, float], price: Price, budget: int) -> Found:
@@ -38,16 +48,21 @@ def search(first: Sequence[Choice], contributions: Mapping[Choice, float], price
     What a choice costs depends on the others: once gradients reach a layer, those behind it cost little more. So prices of the best
     are asked for again after each addition; others keep their last one. Shares of one layer's weights replace each other.
     """
-    found = Found(list(first))
+    found = Found(first)
     now = price(found.chosen)
     costs = {choice: price([*first, choice]) - now for choice in contributions}
+    open_ = set(contributions)
     while True:
-        ranked = sorted(_open(found.chosen, contributions), key=lambda one: -_worth(one, found, contributions, costs))
+        ranked = sorted(
+            _open(open_, found.chosen, contributions), key=lambda one: -_worth(one, found, contributions, costs)
+        )
         fitting: list[tuple[float, Choice, int]] = []
         for choice in ranked:
             total = price([*found.chosen, choice])
             costs[choice] = total - now
-            if total <= budget:
+            if total > budget:
+                open_.discard(choice)  # with more chosen it does not fit either
+            else:
                 fitting.append((_worth(choice, found, contributions, costs), choice, total))
             if len(fitting) == _LOOKED_AT:
                 break
@@ -55,16 +70,19 @@ def search(first: Sequence[Choice], contributions: Mapping[Choice, float], price
             return found
         _, best, now = max(fitting, key=lambda one: one[0])
         found.added.append(Added(best, _gain(best, found.chosen, contributions), now))
-        found.chosen = [one for one in found.chosen if not _replaces(best, one)] + [best]
 
 
 def _replaces(choice: Choice, other: Choice) -> bool:
     return bool(choice.share and other.share) and choice.layer == other.layer
 
 
-def _open(chosen: Collection[Choice], contributions: Mapping[Choice, float]) -> list[Choice]:
+def _open(left: Collection[Choice], chosen: Collection[Choice], contributions: Mapping[Choice, float]) -> list[Choice]:
     """What is not chosen and would add something."""
-    return [choice for choice in contributions if choice not in chosen and _gain(choice, chosen, contributions) > 0]
+    return [
+        choice
+        for choice in contributions
+        if choice in left and choice not in chosen and _gain(choice, chosen, contributions) > 0
+    ]
 
 
 def _gain(choice: Choice, chosen: Collection[Choice], contributions: Mapping[Choice, float]) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 
 from mslite.codegen.emit.constants import variables_of
 from mslite.codegen.lowering import lower_ms
-from mslite.codegen.memory import Inputs, MemoryOptions, check_plan, plan_memory
+from mslite.codegen.memory import Inputs, MemoryOptions, check_plan, needed_memory, plan_memory
 from mslite.codegen.program import COPY, Plan, Program, Step, Storage, Tensor
 from mslite.codegen.targets import Target
 from mslite.codegen.training.split import split_products
@@ -56,16 +56,29 @@ def inference_module(training: Path, losses: int) -> Module:
     return module
 
 
+_MEMORY = MemoryOptions(inputs=Inputs.CALLER)
+
+
+def _lowered(files: tuple[Path, Path], target: Target, name: str, source: str) -> tuple[Program, Program]:
+    inference = lower_ms(files[0], target, name=name, source=source)
+    training = lower_ms(files[1], target, name=f"{name}, a step of training", source=source)
+    assign_directly(training)
+    update_early(training)
+    return inference, training
+
+
+def about_needed(files: tuple[Path, Path], target: Target, source: str) -> int:
+    """About what the arena takes: the fullest step in the given order. A plan may need a little more or less, and takes longer."""
+    options = replace(_MEMORY, reorder=False)
+    return max(needed_memory(program, options) for program in _lowered(files, target, "model", source))
+
+
 def make_programs(graph: TrainingGraph, files: tuple[Path, Path], target: Target, name: str, source: str) -> Programs:
     """Lowers and plans both. `files`: the `.ms` files of inference and of training.
 
     Raises LoweringError for nodes without a kernel for the target.
     """
-    memory = replace(MemoryOptions(), inputs=Inputs.CALLER)
-    inference = lower_ms(files[0], target, name=name, source=source)
-    training = lower_ms(files[1], target, name=f"{name}, a step of training", source=source)
-    assign_directly(training)
-    update_early(training)
+    inference, training = _lowered(files, target, name, source)
     tensors = variables_of(training)
     places: dict[str, int] = {}
     end = 0
@@ -84,8 +97,8 @@ def make_programs(graph: TrainingGraph, files: tuple[Path, Path], target: Target
     )
     planned = []
     for program in (inference, training):
-        plan = with_state_first(plan_memory(replace(program, cut=None), memory), program, places, end)
-        check_plan(program, plan, memory.alignment)
+        plan = with_state_first(plan_memory(replace(program, cut=None), _MEMORY), program, places, end)
+        check_plan(program, plan, _MEMORY.alignment)
         for tensor in variables_of(program):  # the first values are the file's
             tensor.data = np.zeros_like(tensor.data)
         planned.append((program, plan))
