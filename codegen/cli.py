@@ -11,6 +11,7 @@ from pathlib import Path
 
 import mslite
 from mslite.codegen.cmsis import KERNEL_LIBRARY
+from mslite.codegen.flag_values import bytes_of
 from mslite.codegen.generate import GenerateSettings, Source, generate
 from mslite.codegen.memory import MemoryOptions
 from mslite.codegen.project.naming import check_name
@@ -70,7 +71,7 @@ def _parser() -> argparse.ArgumentParser:
         help="min: layers are run some rows at a time where that needs less memory (default)",
     )  # fmt: skip
     parser.add_argument(
-        "--fastMemory", type=_bytes,
+        "--fastMemory", type=bytes_of,
         help="bytes of fast memory: where the arena is larger, it comes in two pieces, what is accessed most in the fast one",
     )  # fmt: skip
     parser.add_argument(
@@ -91,8 +92,8 @@ def _parser() -> argparse.ArgumentParser:
         help="NonMaxSuppression gives as many rows as it can keep boxes, of -1 behind those that it finds; without, a model "
         "with it is refused",
     )  # fmt: skip
-    parser.add_argument("--ramBudget", type=_bytes, help="bytes of working memory; more is an error (4096, 64K, 1M)")
-    parser.add_argument("--flashBudget", type=_bytes, help="bytes of constants and code; more is an error")
+    parser.add_argument("--ramBudget", type=bytes_of, help="bytes of working memory; more is an error (4096, 64K, 1M)")
+    parser.add_argument("--flashBudget", type=bytes_of, help="bytes of constants and code; more is an error")
     parser.add_argument(
         "--parallel", choices=("true", "false"), default="false", help="threads; on x86 and Arm only (false)"
     )
@@ -112,15 +113,6 @@ def _folder(text: str) -> Path:
     if not text:
         raise argparse.ArgumentTypeError("an empty name is no folder")
     return Path(text)
-
-
-def _bytes(text: str) -> int:
-    factors = {"K": 1 << 10, "M": 1 << 20}
-    factor = factors.get(text[-1:].upper(), 1)
-    digits = text if factor == 1 else text[:-1]
-    if not digits.isdecimal():
-        raise argparse.ArgumentTypeError(f"'{text}' is no number of bytes")
-    return int(digits) * factor
 
 
 def _settings(arguments: argparse.Namespace) -> GenerateSettings:

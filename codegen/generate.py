@@ -292,14 +292,16 @@ def _generate_training(sources: Sequence[Source], settings: GenerateSettings, tr
         "--fastMemory": settings.memory.fast_size is not None,
         "--name": bool(settings.prefix),
         "--padToMaxOutputSize": settings.pad_to_max_output_size,
-        "budgets": settings.ram_budget is not None or settings.flash_budget is not None,
     }
     if any(wanted.values()):
         what = next(name for name, asked in wanted.items() if asked)
         raise ConversionError(f"training with {what} is not built. Leave it out", code=ReturnCode.NOT_SUPPORTED)
     (one,) = sources
     source = TrainSource(one.model, train, one.shapes, one.options)
-    cores, figures = generate_training(source, settings.target, settings.folder, settings.cases, settings.measure)
+    budgets = Budgets(settings.ram_budget, settings.flash_budget)
+    cores, figures = generate_training(
+        source, settings.target, settings.folder, settings.cases, settings.measure, budgets
+    )
     return Generated(settings.folder, cores, figures)
 
 

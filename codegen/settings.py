@@ -15,7 +15,7 @@ from mslite.converter.errors import UsageError
 from mslite.converter.flag_values import options_of
 from mslite.converter.options import FmkType, Options
 from mslite.converter.spelling import check_keys
-from mslite.converter.training import SECTION, BatchNorm, TrainSettings, train_settings
+from mslite.converter.training import BatchNorm, TrainSettings, settings_of_sections
 
 MICRO, MODEL = "micro_param", "model_param"
 _TARGETS = ("x86", "Cortex-M", "ARM32", "ARM64")
@@ -103,7 +103,7 @@ def _train(path: Path, micro: Mapping[str, str]) -> TrainSettings | None:
         raise UsageError("INPUT ILLEGAL: codegen_mode must be Inference|Train")
     if mode == "Inference":
         return None
-    settings = train_settings(read_config(path).get(SECTION, {}))
+    settings = settings_of_sections(read_config(path))
     if settings.batch_norm is BatchNorm.TRAIN or settings.dropout:
         raise UsageError(
             "INPUT ILLEGAL: batch_norm=Train and dropout=true in [train_param] are for --trainModel=true: in generated C these "

@@ -13,6 +13,7 @@ from mslite.converter.mindir.graph import Shape
 from mslite.converter.registry.plugins import plugin_files
 from mslite.converter.spelling import check_keys, nearest
 from mslite.converter.training.section import SECTION as TRAIN_SECTION
+from mslite.converter.training.sparse import SECTION as SPARSE_SECTION
 from mslite.quantizer.settings import SECTIONS as QUANTIZER_SECTIONS
 from mslite.quantizer.settings import QuantizerSettings, quantizer_settings, section_of
 
@@ -105,7 +106,7 @@ def choices_of(sections: Sections, warn: Callable[[str], None], folder: Path | N
                 f"configuration section [{name}]: splitting a model between devices is not built in this version",
                 code=ReturnCode.NOT_SUPPORTED,
             )
-        known = ("registry", SECTION, NPU_SECTION, TRAIN_SECTION, *QUANTIZER_SECTIONS, *_GENERATOR)
+        known = ("registry", SECTION, NPU_SECTION, TRAIN_SECTION, SPARSE_SECTION, *QUANTIZER_SECTIONS, *_GENERATOR)
         if name in known:
             continue
         if near := nearest(name, (*known, *_NOT_BUILT)):

@@ -19,8 +19,7 @@ from mslite.converter.memory_limit import parse_limit, parse_memory
 from mslite.converter.mindir.graph import Shape
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.options import FmkType, Options, SaveType
-from mslite.converter.training import SECTION as TRAIN_SECTION
-from mslite.converter.training import TRAINS_ALL, TrainSettings, train_settings
+from mslite.converter.training import TRAINS_ALL, TrainSettings, settings_of_sections
 from mslite.quantizer.settings import AccuracyParam, Method, QuantizerSettings, read_section
 
 _FRAMEWORKS = ("TF", "TFLITE", "CAFFE", "MINDIR", "ONNX", "PYTORCH", "OM", "MSLITE")
@@ -170,12 +169,13 @@ def check_encrypted(options: Options) -> None:
 
 
 def asked_training(given: Mapping[str, str], sections: Mapping[str, Mapping[str, str]]) -> TrainSettings | None:
-    """What [train_param] says, with --trainModel=true. Raises UsageError, and FlagError for --trainMemory without it."""
+    """What [train_param] and [sparse_update] say, with --trainModel=true. Raises UsageError, and FlagError for --trainMemory
+    without it."""
     if _choice(given, "trainModel", ("true", "false"), "trainModel") == "false":
         if "trainMemory" in given:
             raise FlagError("INPUT ILLEGAL: trainMemory goes with trainModel=true", "trainMemory")
         return None
-    settings = train_settings(sections.get(TRAIN_SECTION, {}), TRAINS_ALL)
+    settings = settings_of_sections(sections, TRAINS_ALL)
     if "trainMemory" not in given:
         return settings
     if settings.memory is not None:

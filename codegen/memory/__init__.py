@@ -2,6 +2,6 @@
 
 from mslite.codegen.memory.check import MemoryPlanError, check_plan
 from mslite.codegen.memory.options import Inputs, MemoryOptions
-from mslite.codegen.memory.planner import plan_memory
+from mslite.codegen.memory.planner import needed_memory, plan_memory
 
-__all__ = ["Inputs", "MemoryOptions", "MemoryPlanError", "check_plan", "plan_memory"]
+__all__ = ["Inputs", "MemoryOptions", "MemoryPlanError", "check_plan", "needed_memory", "plan_memory"]

@@ -45,6 +45,11 @@ def plan_memory(program: Program, options: MemoryOptions | None = None) -> Plan:
     return best
 
 
+def needed_memory(program: Program, options: MemoryOptions) -> int:
+    """What the fullest step of the best order needs: less than a plan by what lies between tensors, and sooner known."""
+    return _Planner(replace(program, cut=None), options).attempt([], place_them=False).size
+
+
 @dataclass(eq=False)
 class _Attempt:
     """An order, what runs by rows and what moves in it, and its placement, if that was sought."""

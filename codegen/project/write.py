@@ -176,11 +176,21 @@ def _tests(options: ProjectOptions, models: Sequence[ModelFacts], cases: Sequenc
         files["tools/replay.py"] = _render("replay.py.j2", options, models)
     else:
         del files["test/replay.h"]
-    if options.target.board is not None:
-        for path in sorted(_BOARDS.iterdir()):
-            if path.suffix in (".c", ".h", ".ld"):
-                files[f"test/board/{path.name}"] = path.read_text()
-    return files
+    return files | for_board(options.target)
+
+
+def for_board(target: Target) -> dict[str, str]:
+    """What a program needs to run on the emulated board of a target, if it has one."""
+    if target.board is None:
+        return {}
+    own = [path for path in sorted(_BOARDS.iterdir()) if path.suffix in (".c", ".h", ".ld")]
+    return {f"test/board/{path.name}": path.read_text() for path in own}
+
+
+def toolchain(target: Target) -> dict[str, str]:
+    """The file that tells CMake of a microcontroller's compiler."""
+    text = _templates().get_template("toolchain.cmake.j2").render({"target": target})
+    return {f"{target.name}.toolchain.cmake": text}
 
 
 def _build_files(
@@ -207,10 +217,10 @@ def _build_files(
         "README.md.j2": "README.md",
     }
     if options.target.is_micro:
-        names["toolchain.cmake.j2"] = f"{options.target.name}.toolchain.cmake"
         names |= _MICRO_BUILD_FILES
         names["library.h.j2"] = f"src/{more['identifier']}.h"
-    return {name: _render(template, options, models, **more) for template, name in names.items()}
+    files = {name: _render(template, options, models, **more) for template, name in names.items()}
+    return files | toolchain(options.target) if options.target.is_micro else files
 
 
 def _benchmark(

@@ -76,6 +76,9 @@ class Figures:
     models: list[ModelFigures]
     measured: Measured | Unmeasured
     misra: Misra = NOT_ASKED
+    state: int | None = None
+    """Of a project that trains: bytes of parameters and the optimiser's state that begin the one arena which all programs share;
+    microcontrollers have the first ones in flash."""
 
     @property
     def code(self) -> int | None:
@@ -87,17 +90,23 @@ class Figures:
 
     @property
     def ram(self) -> int:
-        return sum(model.arena for model in self.models)
+        arenas = [model.arena for model in self.models]
+        return sum(arenas) if self.state is None else max(arenas)
 
     @property
     def weights(self) -> int:
-        return sum(model.constants for model in self.models)
+        return sum(model.constants for model in self.models) + (self.state or 0)
 
 
 def gather(
-    project: str, cores: Sequence[Core], target: Target, measured: Measured | Unmeasured, misra: Misra = NOT_ASKED
+    project: str,
+    cores: Sequence[Core],
+    target: Target,
+    measured: Measured | Unmeasured,
+    misra: Misra = NOT_ASKED,
+    state: int | None = None,
 ) -> Figures:
-    return Figures(project, target.name, [_model(core, target) for core in cores], measured, misra)
+    return Figures(project, target.name, [_model(core, target) for core in cores], measured, misra, state)
 
 
 def _model(core: Core, target: Target) -> ModelFigures:

@@ -11,9 +11,10 @@ from pathlib import Path
 import mslite
 from mslite.codegen.core import Core
 from mslite.codegen.emit import EmitOptions, emit_cores
-from mslite.codegen.memory import Inputs, MemoryOptions
+from mslite.codegen.memory.budget import Budgets
 from mslite.codegen.report import Figures, Unmeasured, gather, measure, report_files
 from mslite.codegen.targets import Target
+from mslite.codegen.training.budget import check_training_budgets
 from mslite.codegen.training.programs import make_programs, save_modules
 from mslite.codegen.training.recorded import record
 from mslite.codegen.training.write import Project, write_training_project
@@ -40,28 +41,27 @@ class TrainSource:
 
 
 def generate_training(
-    source: TrainSource, target: Target, folder: Path, cases: int = 2, measured: bool = True
+    source: TrainSource,
+    target: Target,
+    folder: Path,
+    cases: int = 2,
+    measured: bool = True,
+    budgets: Budgets | None = None,
 ) -> tuple[tuple[Core, ...], Figures]:
     """Writes the project; nothing is written before everything is known to work.
 
     Raises ConversionError for what cannot be trained, all reasons at once, and for a folder that cannot be written.
     """
-    if target.is_micro:
-        raise ConversionError(
-            f"codegen_mode=Train: {target.name} is a microcontroller, which is not trained on. "
-            "Generate for x86, ARM64 or ARM32",
-            code=ReturnCode.NOT_SUPPORTED,
-        )
     with tempfile.TemporaryDirectory(prefix="mslite-training-") as work:
         graph = _graph(source, Path(work))
-        files = save_modules(graph, Path(work))
-        memory = replace(MemoryOptions(), inputs=Inputs.CALLER)
-        programs = make_programs(graph, files, target, memory, source.model.stem, str(source.model))
+        files = save_modules(graph, Path(work), target)
+        programs = make_programs(graph, files, target, source.model.stem, str(source.model))
         origin = _origin(source.model)
         emit = EmitOptions(weights_in_file=False, origins=(origin, origin))
         cores = emit_cores([programs.inference, programs.training], emit)
         found = measure(cores, target) if measured else Unmeasured("it was not asked for")
-        figures = gather(folder.resolve().name, cores, target, found)
+        figures = gather(folder.resolve().name, cores, target, found, state=len(programs.state))
+        check_training_budgets(budgets or Budgets(), programs, figures, bool(source.settings.sparse))
         recorded = record(files[1], programs.training[0], graph.losses, cases)
         project = Project(folder.resolve().name, target, graph.losses, programs, tuple(cores), recorded, files[0])
         try:
@@ -74,14 +74,15 @@ def generate_training(
 
 
 def _graph(source: TrainSource, work: Path) -> TrainingGraph:
-    module = _module(source, work)
+    module = read_module(source, work)
     name = str(source.model)
     if is_training(module):
         return adopted_graph(module, name)
     return training_graph(module, source.settings, name)
 
 
-def _module(source: TrainSource, work: Path) -> Module:
+def read_module(source: TrainSource, work: Path) -> Module:
+    """The model, converted where it is none of ours. Raises ConversionError."""
     options = source.options
     framework = (options.framework if options is not None else None) or detect(source.model)
     path = source.model

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
+from pathlib import Path
 
+from mslite.converter.config_file import read_config
 from mslite.converter.errors import UsageError
-from mslite.converter.training import Loss, Optimizer, TrainSettings, train_settings
+from mslite.converter.training import SPARSE_SECTION, Loss, Optimizer, TrainSettings, settings_of_sections
 
 _FLAGS = {
     "loss": f"what is made small: {', '.join(one.value for one in Loss)} ({Loss.SPARSE_SOFTMAX.value})",
@@ -14,13 +17,15 @@ _FLAGS = {
     "momentum": "of Momentum and Nesterov (0.9)",
     "weightDecay": "(0)",
     "batchSize": "rows of a step, where the model was made for another number",
+    "sparseUpdate": "FILE: a configuration whose [sparse_update] names the layers and channels that are trained; its [train_param] "
+    "counts where no flag says otherwise",
     "frozen": "constants, or layers, that are not trained: name,name; * stands for any characters",
 }
 
 
 def add_train_arguments(parser: argparse.ArgumentParser) -> None:
     """`--train` and what belongs to it."""
-    group = parser.add_argument_group("training (x86 and Arm)")
+    group = parser.add_argument_group("training")
     group.add_argument(
         "--train", action="store_true", help="the project also trains: a step is forward, backward, update"
     )
@@ -36,4 +41,10 @@ def settings_of_arguments(arguments: argparse.Namespace) -> TrainSettings | None
             raise UsageError(f"--{next(iter(given))} is for training: give --train, too")
         return None
     names = {"learningRate": "learning_rate", "weightDecay": "weight_decay", "batchSize": "batch_size"}
-    return train_settings({names.get(name, name): value for name, value in given.items()})
+    sections: Mapping[str, Mapping[str, str]] = {}
+    if "sparseUpdate" in given:
+        file = Path(given.pop("sparseUpdate"))
+        sections = read_config(file)
+        if SPARSE_SECTION not in sections:
+            raise UsageError(f"--sparseUpdate={file}: the file has no [{SPARSE_SECTION}]")
+    return settings_of_sections(sections, keys={names.get(name, name): value for name, value in given.items()})

@@ -9,9 +9,10 @@ import numpy as np
 
 from mslite.codegen.emit.constants import variables_of
 from mslite.codegen.lowering import lower_ms
-from mslite.codegen.memory import MemoryOptions, check_plan, plan_memory
+from mslite.codegen.memory import Inputs, MemoryOptions, check_plan, needed_memory, plan_memory
 from mslite.codegen.program import COPY, Plan, Program, Step, Storage, Tensor
 from mslite.codegen.targets import Target
+from mslite.codegen.training.split import split_products
 from mslite.converter.mindir.graph import Module
 from mslite.converter.mindir.module_io import load, save
 from mslite.converter.passes.graph_edit import live_nodes
@@ -55,16 +56,29 @@ def inference_module(training: Path, losses: int) -> Module:
     return module
 
 
-def make_programs(
-    graph: TrainingGraph, files: tuple[Path, Path], target: Target, memory: MemoryOptions, name: str, source: str
-) -> Programs:
+_MEMORY = MemoryOptions(inputs=Inputs.CALLER)
+
+
+def _lowered(files: tuple[Path, Path], target: Target, name: str, source: str) -> tuple[Program, Program]:
+    inference = lower_ms(files[0], target, name=name, source=source)
+    training = lower_ms(files[1], target, name=f"{name}, a step of training", source=source)
+    assign_directly(training)
+    update_early(training)
+    return inference, training
+
+
+def about_needed(files: tuple[Path, Path], target: Target, source: str) -> int:
+    """About what the arena takes: the fullest step in the given order. A plan may need a little more or less, and takes longer."""
+    options = replace(_MEMORY, reorder=False)
+    return max(needed_memory(program, options) for program in _lowered(files, target, "model", source))
+
+
+def make_programs(graph: TrainingGraph, files: tuple[Path, Path], target: Target, name: str, source: str) -> Programs:
     """Lowers and plans both. `files`: the `.ms` files of inference and of training.
 
     Raises LoweringError for nodes without a kernel for the target.
     """
-    inference = lower_ms(files[0], target, name=name, source=source)
-    training = lower_ms(files[1], target, name=f"{name}, a step of training", source=source)
-    assign_directly(training)
+    inference, training = _lowered(files, target, name, source)
     tensors = variables_of(training)
     places: dict[str, int] = {}
     end = 0
@@ -83,16 +97,18 @@ def make_programs(
     )
     planned = []
     for program in (inference, training):
-        plan = with_state_first(plan_memory(replace(program, cut=None), memory), program, places, end)
-        check_plan(program, plan, memory.alignment)
+        plan = with_state_first(plan_memory(replace(program, cut=None), _MEMORY), program, places, end)
+        check_plan(program, plan, _MEMORY.alignment)
         for tensor in variables_of(program):  # the first values are the file's
             tensor.data = np.zeros_like(tensor.data)
         planned.append((program, plan))
     return Programs(planned[0], planned[1], variables, bytes(state))
 
 
-def save_modules(graph: TrainingGraph, folder: Path) -> tuple[Path, Path]:
-    """The `.ms` files of inference and of training."""
+def save_modules(graph: TrainingGraph, folder: Path, target: Target) -> tuple[Path, Path]:
+    """The `.ms` files of inference and of training, in the form that suits the target."""
+    if target.is_micro:
+        split_products(graph.module.main)
     training, inference = folder / "training.ms", folder / "inference.ms"
     save(graph.module, training)
     save(inference_module(training, graph.losses), inference)
@@ -122,12 +138,40 @@ def _may_write(program: Program, maker: Step, value: Tensor, variable: Tensor, c
     place = next(number for number, output in enumerate(maker.outputs) if output is value)
     own = [number for number, operand in enumerate(maker.inputs) if operand is variable]
     at_once = maker.operator in _ELEMENTWISE and value.size > 4
-    if place == 0 and maker.in_place >= 0 and own == [maker.in_place]:
+    over = [maker.in_place, *(one.input for one in maker.overlaps if one.lead == 0)]
+    if place == 0 and len(own) == 1 and own[0] in over:
         at_once = True
     later = program.steps[program.steps.index(maker) + 1 :]
     reads = [operand for step in later if step is not copy for operand in step.inputs if operand is not None]
     outside = [root(one) for one in (*program.outputs, *reads)]
     return at_once and value not in outside and variable not in outside and value.alias_of is None
+
+
+def update_early(program: Program) -> None:
+    """Moves the optimiser's steps to where their gradient is there and nobody reads the old value any more, so that gradients do
+    not lie side by side until the end."""
+    made = {root(output): step for step in program.steps for output in step.outputs}
+    readers: dict[Tensor, list[Step]] = {}
+    for step in program.steps:
+        for operand in step.inputs:
+            if operand is not None:
+                readers.setdefault(root(operand), []).append(step)
+    results = {root(one) for one in program.outputs}
+    updates: set[Step] = set()  # steps that lead to variables only: the backward pass and the optimiser
+    for step in reversed(program.steps):
+        targets = [root(output) for output in step.outputs]
+        ends = [one.storage is Storage.VARIABLE or all(r in updates for r in readers.get(one, [])) for one in targets]
+        if all(ends) and not results.intersection(targets):
+            updates.add(step)
+    place: dict[Step, int] = {}
+    for number, step in enumerate(program.steps):
+        before = [made[root(one)] for one in step.inputs if one is not None and root(one) in made]
+        targets = [root(output) for output in step.outputs if root(output).storage is Storage.VARIABLE]
+        before += [reader for one in targets for reader in readers.get(one, [])]
+        after = [place[one] for one in before if one in place and one is not step]
+        is_late = any(one not in place and one is not step for one in before)
+        place[step] = max(after, default=0) if step in updates and not is_late else number
+    program.steps.sort(key=lambda step: place[step])
 
 
 def with_state_first(plan: Plan, program: Program, places: dict[str, int], size: int) -> Plan:

@@ -10,7 +10,9 @@ from math import prod
 from pathlib import Path
 
 import jinja2
+import numpy as np
 
+from mslite.codegen.boards import BOARDS
 from mslite.codegen.core import Core
 from mslite.codegen.emit.names import c_string, comment, short
 from mslite.codegen.program import Program, Tensor
@@ -35,6 +37,17 @@ _TEMPLATES = {
     "README.md.j2": "README.md",
 }
 """Template -> file."""
+_MICRO_TEMPLATES = {
+    "training.h.j2": "src/training.h",
+    "training.c.j2": "src/training.c",
+    "test.c.j2": "test/test.c",
+    "Makefile_micro.j2": "Makefile",
+    "CMakeLists_micro.txt.j2": "CMakeLists.txt",
+    "README_micro.md.j2": "README.md",
+}
+"""The same for microcontrollers, which have no files and no heap: the core alone."""
+_WORDS = 10
+"""Of the state in one line of C."""
 
 
 @dataclass(frozen=True)
@@ -94,22 +107,35 @@ def write_training_project(project: Project, folder: Path, report: Mapping[str, 
     files: dict[str, str | bytes] = {}
     for core in project.cores:
         files |= core.files
-    core_sources = sorted(name for name in files if name.endswith(".c"))
-    shared = {**project_files.static_files("heap"), **project_files.static_files("shared")}
-    files |= {name: text for name, text in shared.items() if name in _SHARED or "context" in name}
-    for header in sorted(project_files.headers().glob("*.h")):
-        files[f"src/include/c_api/{header.name}"] = header.read_text()
+    sources = {"core": [*sorted(name for name in files if name.endswith(".c")), "src/training.c"]}
+    if not project.target.is_micro:
+        adapter = _adapter()
+        sources["adapter"] = ["src/model.c", *sorted(name for name in adapter if name.endswith(".c"))]
+        files |= adapter
+    else:
+        files |= project_files.for_board(project.target) | project_files.toolchain(project.target)
     tests = project_files.static_files("test")
     files |= {f"test/{name}": tests[name] for name in ("platform.c", "platform.h")}
-    sources = {
-        "core": [*core_sources, "src/training.c"],
-        "adapter": ["src/model.c", *sorted(n for n in files if n.endswith(".c") and n in shared)],
-    }
     context = _context(project, sources)
-    for template, name in _TEMPLATES.items():
+    for template, name in (_MICRO_TEMPLATES if project.target.is_micro else _TEMPLATES).items():
         files[name] = _templates().get_template(template).render(context)
     files |= _data(project)
     write_folder(folder, {**files, **report})
+
+
+def _adapter() -> dict[str, str]:
+    """What the MSModel functions need, with their headers."""
+    shared = {**project_files.static_files("heap"), **project_files.static_files("shared")}
+    files = {name: text for name, text in shared.items() if name in _SHARED or "context" in name}
+    for header in sorted(project_files.headers().glob("*.h")):
+        files[f"src/include/c_api/{header.name}"] = header.read_text()
+    return files
+
+
+def _state_lines(state: bytes) -> list[str]:
+    """As words of C, which are little-endian on all targets."""
+    words = [f"0x{word:08x}u," for word in np.frombuffer(state, "<u4")]
+    return [" ".join(words[first : first + _WORDS]) for first in range(0, len(words), _WORDS)]
 
 
 def _context(project: Project, sources: dict[str, list[str]]) -> dict[str, object]:
@@ -119,6 +145,9 @@ def _context(project: Project, sources: dict[str, list[str]]) -> dict[str, objec
         "project": project.name,
         "identifier": short(project.name, "net"),
         "target": project.target,
+        "micro": project.target.is_micro,
+        "board": BOARDS.get(project.target.board or ""),
+        "state_lines": _state_lines(project.programs.state) if project.target.is_micro else [],
         "sources": sources,
         "libm": any(core.needs_libm for core in project.cores),
         "variables": project.programs.variables,

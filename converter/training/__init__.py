@@ -4,27 +4,39 @@ Parameters and the optimiser's state are variables (`ReadVariable`, `AssignVaria
 graph whose every run is one step; the runtime runs it, and the code generator writes it as C.
 """
 
-from mslite.converter.training.build import TrainingGraph, training_graph
+from mslite.converter.training.build import TrainingGraph, trainable_layers, training_graph
+from mslite.converter.training.builder import Builder
+from mslite.converter.training.gradients import shape_of
 from mslite.converter.training.in_place import adopted_graph, is_training
 from mslite.converter.training.losses import of_training
-from mslite.converter.training.section import SECTION, train_settings
-from mslite.converter.training.settings import TRAINS_ALL, BatchNorm, Loss, Optimizer, TrainSettings
+from mslite.converter.training.section import SECTION, settings_of_sections, train_settings
+from mslite.converter.training.settings import TRAINS_ALL, BatchNorm, LayerUpdate, Loss, Optimizer, TrainSettings
+from mslite.converter.training.sparse import SECTION as SPARSE_SECTION
+from mslite.converter.training.sparse import TrainableLayer, as_text
 from mslite.converter.training.stored import fusions_to_leave_out, store_in_place, trained
 
 __all__ = [
     "SECTION",
+    "SPARSE_SECTION",
     "TRAINS_ALL",
     "BatchNorm",
+    "Builder",
+    "LayerUpdate",
     "Loss",
     "Optimizer",
     "TrainSettings",
+    "TrainableLayer",
     "TrainingGraph",
     "adopted_graph",
+    "as_text",
     "fusions_to_leave_out",
     "is_training",
     "of_training",
+    "settings_of_sections",
+    "shape_of",
     "store_in_place",
     "train_settings",
+    "trainable_layers",
     "trained",
     "training_graph",
 ]

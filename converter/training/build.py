@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 
 from mslite.converter.errors import Blocker, ConversionError, ReturnCode
@@ -43,6 +43,17 @@ from mslite.converter.training.normalise import (
 from mslite.converter.training.optimizers import Steps, Variables, clipped
 from mslite.converter.training.passes import Passes, with_steps
 from mslite.converter.training.settings import BatchNorm, TrainSettings
+from mslite.converter.training.sparse import (
+    Candidate,
+    Chosen,
+    Slice,
+    TrainableLayer,
+    choose,
+    gate_gradient,
+    layers_of,
+    remember_gates,
+    sliced,
+)
 
 _PRODUCTS = (Conv2DFusion, Conv2dTransposeFusion, MatMulFusion, FullConnection)
 _NORMS = (LayerNormFusion, RmsNorm, InstanceNorm, ChannelsLastInstanceNorm, GroupNormFusion)
@@ -62,7 +73,7 @@ def _without_ones(shape: Shape) -> Shape:
 @dataclass
 class TrainingGraph:
     """`module`: outputs are `losses` losses, then the outputs of inference. `parameters`: the names of the variables that are
-    trained; each is the name of the constant in the inference model. `kept`: those of constants that stay although nobody froze
+    trained; each is the name of the constant in the inference model, `name/trained` where some of its channels are. `kept`: those of constants that stay although nobody froze
     them, because nothing tells them from what is no parameter."""
 
     module: Module
@@ -80,10 +91,20 @@ def training_graph(
 
     Raises ConversionError, with all nodes that stand in the way.
     """
+    context = Context()
+    return _prepared(module, settings, source, context).run(context, optimizers_only)
+
+
+def trainable_layers(module: Module, settings: TrainSettings, source: str = "the model") -> list[TrainableLayer]:
+    """What [sparse_update] may name, in the order of the forward pass; `module` is changed. Raises ConversionError."""
+    return layers_of(_prepared(module, replace(settings, sparse=()), source, Context()).candidates())
+
+
+def _prepared(module: Module, settings: TrainSettings, source: str, context: Context) -> _Differentiation:
+    """The inference graph in the form that gradients are computed of."""
     if settings.batch is not None:
         with_rows(module, settings.batch)
     check_trainable(module, source)
-    context = Context()
     infer_shapes(module, context)
     graph = module.main
     _choose_output(module, settings.output, source)
@@ -91,12 +112,12 @@ def training_graph(
     train_dropout(graph, settings.dropout)
     own_constants(graph)
     frozen = named_constants(graph.nodes, settings.frozen, source)
-    chosen = named_constants(graph.nodes, settings.trained, source, "trained")
+    named = named_constants(graph.nodes, settings.trained, source, "trained")
     if settings.batch_norm is BatchNorm.TRAIN:
         train_batch_norm(graph, frozen)
     scales = take_apart(graph)
     infer_shapes(module, context)
-    return _Differentiation(module, settings, source, scales, frozen, chosen).run(context, optimizers_only)
+    return _Differentiation(module, settings, source, scales, frozen, named)
 
 
 def _choose_output(module: Module, name: str, source: str) -> None:
@@ -130,14 +151,17 @@ class _Differentiation:
         source: str,
         scales: Scales,
         frozen: set[Value],
-        chosen: set[Value],
+        named: set[Value],
     ) -> None:
         self.module, self.settings, self.source, self.scales = module, settings, source, scales
         self.graph: Graph = module.main
         self.forward = list(self.graph.nodes)
         self.output = self.graph.outputs[0]
-        self.frozen, self.chosen = frozen, chosen
+        self.frozen, self.named = frozen, named
         self.passes = Passes(self.forward)
+        self.chosen = Chosen()
+        self.gates: dict[Node, Value] = {}
+        self.slices: dict[Node, Slice] = {}
         self.behind_weights: set[Node] = set()
         for node in self.forward:
             before = {value.producer for value in node.inputs}
@@ -153,6 +177,10 @@ class _Differentiation:
         variables = Variables(build)
         reads = {}
         for value in parameters:
+            if value in self.chosen.channels:
+                part = self.cut(build, variables, value)
+                reads[part.name] = part.trained
+                continue
             readers = list(dict.fromkeys(value.users))
             reads[value.name] = variables.read(value.name, value)
             for node in readers:
@@ -162,8 +190,11 @@ class _Differentiation:
         for name, value in moved.items():
             variables.assign(name, value)
         steps = Steps(build, variables, self.settings, optimizers_only)
+        needed = self.needed(set(reads.values()))
+        if self.settings.sparse:
+            self.gates = remember_gates(build, needed)
         loss = add_loss(build, self.settings.loss, self.output, self.source)
-        gradients = self.backward(build, loss, set(reads.values()))
+        gradients = self.backward(build, loss, set(reads.values()), needed)
         trained = [value for value in reads.values() if value in gradients]
         if self.settings.clip_norm is not None:
             shorter = clipped(build, [gradients[value] for value in trained], self.settings.clip_norm)
@@ -181,6 +212,16 @@ class _Differentiation:
         infer_shapes(self.module, context)
         names = tuple(name for name, value in reads.items() if value in gradients)
         return TrainingGraph(self.module, 1, names, kept, self.passes)
+
+    def cut(self, build: Builder, variables: Variables, weight: Value) -> Slice:
+        """Of a weight of which some channels are trained."""
+        node, count = self.chosen.channels[weight]
+        first = len(self.graph.nodes)
+        self.slices[node] = sliced(build, variables, node, weight, count)
+        place = self.forward.index(node)
+        self.forward[place:place] = self.graph.nodes[first:]
+        del self.graph.nodes[first:]
+        return self.slices[node]
 
     def _whole(self) -> Graph:
         """For the names that are taken."""
@@ -202,15 +243,26 @@ class _Differentiation:
 
     def parameters(self) -> list[Value]:
         """Weights and biases of convolutions and products, scales and offsets of normalisation, in the order of their use."""
-        found: dict[Value, None] = {}
-        for node in self.forward:
-            for place, value in enumerate(node.inputs):
-                if self._is_parameter(node, place, value) and value not in self.frozen:
-                    found[value] = None
+        candidates = self.candidates()
+        found = dict.fromkeys(value for _, _, value in candidates)
+        if self.settings.sparse:
+            self.chosen = choose(candidates, self.settings.sparse, self.source)
+            trained = {*self.chosen.whole, *self.chosen.channels}
+            constants = {value for node in self.forward for value in node.inputs if value.is_constant}
+            self.frozen |= constants - trained
+            found = {value: None for value in found if value in trained}
         if not found:
             what = "has nothing to train" if not self.frozen else "has nothing to train beside what is frozen"
             raise ConversionError(f"{self.source}: the model {what}", code=ReturnCode.NOT_SUPPORTED)
         return list(found)
+
+    def candidates(self) -> list[Candidate]:
+        return [
+            (node, place, value)
+            for node in self.forward
+            for place, value in enumerate(node.inputs)
+            if self._is_parameter(node, place, value) and value not in self.frozen
+        ]
 
     def kept(self, parameters: list[Value]) -> tuple[str, ...]:
         """Of the numbers that are computed with behind layers with weights: those that are no parameters."""
@@ -231,7 +283,7 @@ class _Differentiation:
     def _is_parameter(self, node: Node, place: int, value: Value) -> bool:
         if value.data is None or value.dtype is not DataType.FLOAT32:
             return False
-        if value in self.chosen:
+        if value in self.named:
             return True
         if not place:  # only a table of embeddings is a first operand
             return isinstance(node.op, Gather)
@@ -278,12 +330,18 @@ class _Differentiation:
 
     # ---- gradients ----
 
-    def backward(self, build: Builder, loss: LossNodes, parameters: set[Value]) -> dict[Value, Value]:
-        """The gradient of the loss for every value that a parameter leads to, parameters among them."""
+    def needed(self, parameters: set[Value]) -> set[Value]:
+        """Every value that a parameter leads to, parameters among them."""
         needed = set(parameters)
         for node in self.forward:
             if any(value in needed for value in node.inputs):
                 needed.update(node.outputs)
+        return needed
+
+    def backward(
+        self, build: Builder, loss: LossNodes, parameters: set[Value], needed: set[Value]
+    ) -> dict[Value, Value]:
+        """The gradient of the loss for the values that are needed."""
         gradients: dict[Value, Value] = {loss.of: loss.gradient}
         if loss.of not in needed:
             raise ConversionError(f"{self.source}: the output depends on no parameter", code=ReturnCode.NOT_SUPPORTED)
@@ -295,7 +353,7 @@ class _Differentiation:
             if not any(known) or not any(value in needed for value in node.inputs):
                 continue
             try:
-                found = self._gradients(build, node, known, needed)
+                found = self._gradients(build, node, known, needed, parts)
             except NoGradientError as error:
                 blockers.append(Blocker(node.name, node.op.name, error.reason, error.remedy))
                 found = list(node.inputs)  # whatever has the shape: the search for blockers goes on
@@ -314,7 +372,12 @@ class _Differentiation:
         return gradients
 
     def _gradients(
-        self, build: Builder, node: Node, known: list[Value | None], needed: set[Value]
+        self,
+        build: Builder,
+        node: Node,
+        known: list[Value | None],
+        needed: set[Value],
+        parts: dict[Value, list[Value]],
     ) -> list[Value | None]:
         call = Call(node, build, tuple(value in needed for value in node.inputs))
         of_several = RULES_OF_SEVERAL.get(node.op.name)
@@ -323,6 +386,13 @@ class _Differentiation:
         rule = RULES.get(node.op.name)
         if rule is None or any(known[1:]) or known[0] is None:
             raise NoGradientError("this operator has no gradient here")
+        if node in self.gates:
+            return gate_gradient(call, known[0], self.gates[node])
+        if node in self.slices:
+            part = self.slices[node]
+            found, of_channels = part.gradients(call, known[0])
+            parts[part.trained] = [of_channels]
+            return found
         return rule(call, known[0])
 
     def _total(self, build: Builder, value: Value, parts: dict[Value, list[Value]]) -> Value | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from enum import Enum
 from typing import TypeVar
 
@@ -11,6 +12,8 @@ from mslite.converter.errors import UsageError
 from mslite.converter.memory_limit import parse_memory
 from mslite.converter.spelling import check_keys
 from mslite.converter.training.settings import BatchNorm, Loss, Optimizer, TrainSettings
+from mslite.converter.training.sparse import SECTION as SPARSE_SECTION
+from mslite.converter.training.sparse import layer_updates
 
 SECTION = "train_param"
 _KEYS = (
@@ -28,6 +31,24 @@ _Choice = TypeVar("_Choice", bound=Enum)
 
 
 _PLAIN = TrainSettings()
+
+
+def settings_of_sections(
+    sections: Mapping[str, Mapping[str, str]], defaults: TrainSettings = _PLAIN, keys: Mapping[str, str] | None = None
+) -> TrainSettings:
+    """The settings of [train_param] and [sparse_update] of a configuration; `keys` say more than the file. Raises UsageError."""
+    own = {**sections.get(SECTION, {}), **(keys or {})}
+    if SPARSE_SECTION not in sections:
+        return train_settings(own, defaults)
+    # Channels are trained where batch normalisation is part of the weights: its statistics would move all of them.
+    settings = train_settings(own, replace(defaults, batch_norm=BatchNorm.FROZEN))
+    for key, contradicts in (("frozen", bool(settings.frozen)), ("batch_norm", settings.batch_norm is BatchNorm.TRAIN)):
+        if contradicts:
+            raise UsageError(
+                f"INPUT ILLEGAL: {key}={own[key]} in [{SECTION}] does not go with [{SPARSE_SECTION}], which names all that is "
+                "trained: leave one of them out"
+            )
+    return replace(settings, sparse=layer_updates(sections[SPARSE_SECTION]))
 
 
 def train_settings(keys: Mapping[str, str], defaults: TrainSettings = _PLAIN) -> TrainSettings:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
+from fractions import Fraction
 from typing import Any
 
 
@@ -47,6 +48,21 @@ class BatchNorm(Enum):
 
 
 @dataclass(frozen=True)
+class LayerUpdate:
+    """What of a layer is trained, where not everything is."""
+
+    share: Fraction = Fraction(0)
+    """Of the input channels of its weights."""
+    channels: int = 0
+    """The number of these channels, where it is said so."""
+    bias: bool = False
+
+    @property
+    def trains_weights(self) -> bool:
+        return bool(self.share or self.channels)
+
+
+@dataclass(frozen=True)
 class TrainSettings:
     """Loss and optimiser, with the optimiser's numbers."""
 
@@ -78,6 +94,8 @@ class TrainSettings:
     """Names of constants, or of layers, that stay as they are (`named.py`)."""
     trained: frozenset[str] = frozenset()
     """Names of constants that are trained although nothing else says that they are parameters."""
+    sparse: tuple[tuple[str, LayerUpdate], ...] = ()
+    """The layers that are trained, and what of them (`sparse.py`); none: all of all."""
     stated: frozenset[str] = frozenset()
     """The settings that the user has given."""
 

@@ -31,6 +31,10 @@ micro_float_axis micro_float_axis_of(const mslite_axis *axis);
 int64_t micro_float_rows_lead(const micro_float_axis *height, int64_t images, int64_t x_row, int64_t y_row);
 
 /* True when the numbers of the node's convolution are those of this struct: float32, and small enough. */
+#define micro_float_convolution_is_small MSLITE_ISA_NAME(mslite_micro_float_convolution_is_small)
+bool micro_float_convolution_is_small(const mslite_node *node, mslite_convolution *geometry);
+
+/* The same, and its weights are a constant. */
 #define micro_float_convolution_fits MSLITE_ISA_NAME(mslite_micro_float_convolution_fits)
 bool micro_float_convolution_fits(const mslite_node *node, mslite_convolution *geometry);
 

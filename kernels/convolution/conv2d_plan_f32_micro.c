@@ -28,7 +28,11 @@ int64_t micro_float_rows_lead(const micro_float_axis *height, int64_t images, in
 }
 
 bool micro_float_convolution_fits(const mslite_node *node, mslite_convolution *g) {
-  if (!mslite_convolution_fits(node, MSLITE_FLOAT32, g) || node->inputs[1]->data == NULL) return false;
+  return node->inputs[1]->data != NULL && micro_float_convolution_is_small(node, g);
+}
+
+bool micro_float_convolution_is_small(const mslite_node *node, mslite_convolution *g) {
+  if (!mslite_convolution_fits(node, MSLITE_FLOAT32, g)) return false;
   if (node->op == MSLITE_OP_Conv2DAddFusion && node->inputs[3]->type != MSLITE_FLOAT32) return false;
   return micro_float_axis_fits(&g->height) && micro_float_axis_fits(&g->width) && g->out_channels <= MOST &&
          mslite_element_count(node->inputs[0]) <= MOST && mslite_element_count(node->inputs[1]) <= MOST &&

@@ -8,6 +8,19 @@ MSLITE_SHAPE_RULE(mslite_shape_of_gradient) {
   return MSLITE_OK;
 }
 
+/* A bit for each element. */
+MSLITE_SHAPE_RULE(mslite_shape_of_gate_mask) {
+  (void)params, (void)input_count, (void)output_count;
+  outputs[0]->type = MSLITE_UINT8;
+  outputs[0]->rank = 1;
+  int64_t count = 1;
+  for (int32_t i = 0; i < inputs[0]->rank && count >= 0; ++i) {
+    count = inputs[0]->dims[i] < 0 ? -1 : count * inputs[0]->dims[i];
+  }
+  outputs[0]->dims[0] = inputs[0]->rank < 0 || count < 0 ? mslite_new_symbol(context) : (count + 7) / 8;
+  return MSLITE_OK;
+}
+
 /* Operand `first` and the next one. */
 static mslite_status of_two(const mslite_tensor *const *inputs, int32_t first, mslite_tensor *const *outputs,
                             int32_t output_count) {

@@ -67,6 +67,21 @@ def activation_gradient(op: ops.ActivationGrad, inputs: Inputs) -> list[Array]:
     return [(dy * _SLOPES[op.activation_type](at, op.alpha)).astype(np.float32)]
 
 
+@reference("GateMask")
+def gate_mask(op: ops.GateMask, inputs: Inputs) -> list[Array]:
+    """A bit for each element, the first in the lowest bit of the first byte."""
+    x = np.asarray(inputs[0]).reshape(-1)
+    return [np.packbits((x > np.float32(op.low)) & (x < np.float32(op.high)), bitorder="little")]
+
+
+@reference("GateGrad")
+def gate_gradient(op: ops.GateGrad, inputs: Inputs) -> list[Array]:
+    """dy where the bit is set."""
+    dy, mask = (np.asarray(array) for array in inputs)
+    bits = np.unpackbits(mask, count=dy.size, bitorder="little").reshape(dy.shape)
+    return [np.where(bits, dy, np.float32(0))]
+
+
 @reference("AbsGrad", "LogGrad", "NegGrad", "RsqrtGrad", "SqrtGrad", "PowerGrad")
 def function_gradient(op: ops.PowerGrad, inputs: Inputs) -> list[Array]:
     """dy f', f' told by y for Rsqrt and Sqrt, by x else."""
@@ -307,6 +322,10 @@ _X = (normal(3001) * 3).astype(np.float32)
 for _type in _SLOPES:
     case(_type.name.lower(), ops.ActivationGrad(activation_type=_type, alpha=0.3), [normal(3001), _X])
 case("several-parts", ops.ActivationGrad(activation_type=ActivationType.RELU), [normal(3, 16411), normal(3, 16411)])
+for _label, _shape in (("bytes", (2, 3, 4)), ("rest", (3, 7)), ("several-parts", (3, 16411))):
+    case(_label, ops.GateMask(low=0.0, high=1.0), [normal(*_shape)])
+    case(_label, ops.GateGrad(), [normal(*_shape), integers(0, 256, -(-math.prod(_shape) // 8), dtype=np.uint8)])
+case("no-limit", ops.GateMask(low=0.0, high=math.inf), [normal(5, 5)])
 case("any", ops.AbsGrad(), [normal(70), normal(70)])
 case("any", ops.NegGrad(), [normal(70)])
 for _op in (ops.LogGrad(), ops.PowerGrad(power=2.5, scale=0.7, shift=0.2)):

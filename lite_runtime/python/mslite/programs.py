@@ -32,6 +32,11 @@ def mslite_codegen() -> int:
     return _run("mslite-codegen", "mslite.codegen.cli")
 
 
+def mslite_sparse() -> int:
+    """Chooses what of a model to train in little memory. Returns the exit status."""
+    return _run("mslite-sparse", "mslite.codegen.sparse.cli")
+
+
 def mslite_crop() -> int:
     """Cuts the runtime down to some models. Returns the exit status."""
     return _run("mslite-crop", "mslite.cropper.cli")

@@ -17,6 +17,22 @@ class ActivationGrad(Operator):
     alpha: float = real(1)
 
 
+@operator(1903, outputs="mask", training=True, custom_type="mslite.GateMask")
+class GateMask(Operator):
+    """What the gradient of a limiting activation needs of its result, a bit for each element: whether low < x < high.
+
+    Bytes, the first element in the lowest bit; bits behind the last element are 0.
+    """
+
+    low: float = real(0)
+    high: float = real(1)
+
+
+@operator(1904, inputs="dy mask", outputs="dx", training=True, custom_type="mslite.GateGrad")
+class GateGrad(Operator):
+    """dy where GateMask's bit is set, else 0."""
+
+
 @operator(183, inputs="x dy", outputs="dx", training=True)
 class AbsGrad(Operator):
     """Gradient of Abs."""

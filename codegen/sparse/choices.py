@@ -1,0 +1,47 @@
+"""What may be chosen: the bias of a layer, or a share of the input channels of its weights."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from fractions import Fraction
+
+from mslite.converter.training import LayerUpdate, TrainableLayer
+
+SHARES = (Fraction(1, 8), Fraction(1, 4), Fraction(1, 2), Fraction(1))
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The bias of a layer where `share` is 0, else that share of its weights."""
+
+    layer: str
+    share: Fraction = Fraction(0)
+
+    @property
+    def text(self) -> str:
+        if not self.share:
+            return f"{self.layer}: bias"
+        return f"{self.layer}: weights" if self.share == 1 else f"{self.layer}: {self.share} of the weights"
+
+
+def choices_of(layers: Collection[TrainableLayer]) -> list[Choice]:
+    """All of them, in the order of the forward pass. Shares that come to the same number of channels are one."""
+    found = []
+    for layer in layers:
+        if layer.has_bias:
+            found.append(Choice(layer.name))
+        counts: dict[int, Fraction] = {}
+        for share in SHARES if layer.channels else SHARES[-1:] if layer.has_weights else ():
+            counts[max(1, round(share * layer.channels))] = share
+        found += [Choice(layer.name, share) for share in counts.values()]
+    return found
+
+
+def updates_of(chosen: Collection[Choice]) -> tuple[tuple[str, LayerUpdate], ...]:
+    """What [sparse_update] says of a set of choices; of several shares of a layer's weights the largest counts."""
+    layers: dict[str, LayerUpdate] = {}
+    for choice in chosen:
+        old = layers.get(choice.layer, LayerUpdate())
+        layers[choice.layer] = LayerUpdate(max(old.share, choice.share), bias=old.bias or not choice.share)
+    return tuple(layers.items())

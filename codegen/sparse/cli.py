@@ -1,0 +1,161 @@
+"""`mslite-sparse`: what to train of a model in so much memory."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from rich.progress import Progress
+
+import mslite
+from mslite.benchmark.page import grouped, write_page
+from mslite.codegen.flag_values import bytes_of
+from mslite.codegen.sparse.page import report_page
+from mslite.codegen.sparse.run import Result, choose_updates
+from mslite.codegen.sparse.trials import read_samples
+from mslite.codegen.targets import TARGETS, TargetError, target_named
+from mslite.converter.config_file import read_config
+from mslite.converter.errors import ConversionError, ExitStatus, ReturnCode, UsageError
+from mslite.converter.mindir.atomic import write_together
+from mslite.converter.program import ends_quietly, reason_of, running
+from mslite.converter.training import SECTION, SPARSE_SECTION, TrainSettings, as_text, train_settings
+
+_EXAMPLES = """\
+example:
+  mslite-sparse model.onnx --data=samples.npz --budget=256K --target=cortex-m4 --configFile=train.cfg --output=sparse.cfg
+  mslite-codegen model.onnx --target=cortex-m4 --train --sparseUpdate=sparse.cfg --ramBudget=256K --output=project
+  converter_lite --modelFile=model.onnx --outputFile=model --trainModel=true --configFile=sparse.cfg
+
+samples.npz has an array for each input of the model, by its name, and one for the labels, `label`; as they are for --trainModel.
+"""
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "mslite-sparse",
+        description="Chooses which layers and channels of a model to train within a memory budget, by what they contribute on your data.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"mslite-sparse (mslite) {mslite.__version__}")
+    parser.add_argument(
+        "model", type=Path, help=".ms, .tflite, .onnx or any other float model that converter_lite reads"
+    )
+    parser.add_argument("--data", type=Path, required=True, help="FILE.npz: samples with their labels")
+    parser.add_argument(
+        "--budget",
+        type=bytes_of,
+        required=True,
+        help="bytes of the arena in which the model infers and trains (262144, 256K, 1M)",
+    )
+    parser.add_argument("--output", type=Path, required=True, help="the configuration file to write")
+    parser.add_argument("--report", type=Path, help="the page to write; without: beside the configuration, with .html")
+    parser.add_argument("--target", default="cortex-m4", help=f"one of {', '.join(TARGETS)} (cortex-m4)")
+    parser.add_argument(
+        "--configFile",
+        type=Path,
+        help="a configuration whose [train_param] says how the device trains; batch_size is 1 without",
+    )
+    parser.add_argument("--trialSteps", type=_count, default=40, help="steps of each trial (40)")
+    parser.add_argument("--trialBatch", type=_count, default=16, help="samples of a trial's step (16)")
+    return parser
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or not 0 < int(text) <= 1 << 20:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number from 1 to {1 << 20}")
+    return int(text)
+
+
+def _train_section(file: Path | None) -> Mapping[str, str]:
+    """Raises ConversionError, UsageError."""
+    sections = {} if file is None else read_config(file)
+    if SPARSE_SECTION in sections:
+        raise UsageError(f"--configFile={file}: [{SPARSE_SECTION}] is what is looked for: leave it out")
+    return sections.get(SECTION, {})
+
+
+def _settings(keys: Mapping[str, str]) -> TrainSettings:
+    settings = train_settings(keys)
+    for key in ("frozen", "batch_norm", "dropout"):
+        if key in keys:
+            raise UsageError(f"{key} in [{SECTION}] does not go with a choice of layers: leave it out")
+    return replace(settings, batch=settings.batch or 1)
+
+
+def configuration(keys: Mapping[str, str], result: Result) -> str:
+    """[train_param] as it was given, and [sparse_update]."""
+    given = [f"{key}={value}" for key, value in keys.items()]
+    if "batch_size" not in keys:
+        given.append("batch_size=1")
+    layers = [f"{name}={as_text(update)}" for name, update in result.updates]
+    return "\n".join([f"[{SECTION}]", *given, f"[{SPARSE_SECTION}]", *layers, ""])
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        write_together({path: lambda file: file.write(text.encode()) and None})
+    except OSError as error:
+        raise ConversionError(
+            f"{path}: the configuration cannot be written: {error.strerror or error}", code=ReturnCode.FILE_ERROR
+        ) from None
+
+
+def _run(given: argparse.Namespace) -> None:
+    target = target_named(given.target)
+    keys = _train_section(given.configFile)
+    settings = _settings(keys)
+    samples = read_samples(given.data)
+    with Progress(transient=True, disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task("", total=None)
+        result = choose_updates(
+            given.model, settings, samples, target, given.budget, given.trialSteps, given.trialBatch,
+            lambda text: bar.update(task, description=text),
+        )  # fmt: skip
+    _write(given.output, configuration(keys, result))
+    report = given.report or given.output.with_suffix(".html")
+    write_page(report, report_page(result, given.model, given.data, given.output, target.name))
+    print(f"trained    {', '.join(f'{name} ({as_text(update)})' for name, update in result.updates)}")
+    print(
+        f"arena      {grouped(result.needed.arena)} B of {grouped(result.budget)} B; training everything: {grouped(result.everything.arena)} B"
+    )
+    print(
+        f"loss       {result.before:.4f}, last layer trained {result.alone:.4f}, all that is chosen {result.after:.4f}"
+    )
+    print(f"written    {given.output}, {report}")
+
+
+@ends_quietly("mslite-sparse")
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the program; returns its exit status. Nothing is raised for anything that a user can cause."""
+    try:
+        given = _parser().parse_args(arguments)
+    except SystemExit as stop:  # argparse has said why
+        return ExitStatus.OK if not stop.code else ExitStatus.WRONG_USAGE
+    try:
+        with running("mslite-sparse", sys.argv[1:] if arguments is None else arguments):
+            _run(given)
+    except (UsageError, TargetError) as error:
+        print(error, file=sys.stderr)
+        return ExitStatus.WRONG_USAGE
+    except ConversionError as error:
+        print(error, file=sys.stderr)
+        return ExitStatus.NOT_CONVERTIBLE if error.code is ReturnCode.NOT_SUPPORTED else ExitStatus.BAD_INPUT
+    except OSError as error:
+        print(f"mslite-sparse: {reason_of(error)}", file=sys.stderr)
+        return ExitStatus.BAD_INPUT
+    except RuntimeError as error:
+        if os.environ.get("MSLITE_VERIFY") == "1":  # developers want the traceback
+            raise
+        print(f"{given.model}: {error}", file=sys.stderr)
+        return ExitStatus.BAD_INPUT
+    return ExitStatus.OK
+
+
+if __name__ == "__main__":
+    sys.exit(main())

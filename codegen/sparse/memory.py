@@ -1,0 +1,58 @@
+"""What a set of choices needs: the arena of generated C, by its planner."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from mslite.codegen.sparse.choices import Choice, updates_of
+from mslite.codegen.targets import Target
+from mslite.codegen.training.programs import about_needed, make_programs, save_modules
+from mslite.converter.mindir.graph import Module
+from mslite.converter.mindir.module_copy import copy_module
+from mslite.converter.training import LayerUpdate, TrainSettings, training_graph
+
+
+@dataclass
+class Needed:
+    """Bytes of parameters with the optimiser's state, and of the arena, which begins with them."""
+
+    state: int
+    arena: int
+
+
+@dataclass
+class MemoryOf:
+    """Asks the planner; what it has said is kept."""
+
+    module: Module
+    settings: TrainSettings
+    target: Target
+    source: str
+    known: dict[tuple[tuple[str, LayerUpdate], ...], int] = field(default_factory=dict)
+
+    def about(self, chosen: Collection[Choice]) -> int:
+        """About the arena of a step that trains what is chosen and of inference, whichever needs more."""
+        key = tuple(sorted(updates_of(chosen), key=lambda one: one[0]))
+        if key not in self.known:
+            graph = training_graph(copy_module(self.module), replace(self.settings, sparse=key), self.source)
+            with tempfile.TemporaryDirectory(prefix="mslite-sparse-") as work:
+                self.known[key] = about_needed(save_modules(graph, Path(work), self.target), self.target, self.source)
+        return self.known[key]
+
+    def of(self, chosen: Collection[Choice]) -> Needed:
+        """The same, planned as it will be generated."""
+        return self._planned(replace(self.settings, sparse=updates_of(chosen)))
+
+    def of_all(self) -> Needed:
+        """Of training everything."""
+        return self._planned(replace(self.settings, sparse=()))
+
+    def _planned(self, settings: TrainSettings) -> Needed:
+        graph = training_graph(copy_module(self.module), settings, self.source)
+        with tempfile.TemporaryDirectory(prefix="mslite-sparse-") as work:
+            files = save_modules(graph, Path(work), self.target)
+            programs = make_programs(graph, files, self.target, "model", self.source)
+        return Needed(len(programs.state), max(programs.inference[1].size, programs.training[1].size))

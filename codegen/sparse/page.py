@@ -1,0 +1,124 @@
+"""The report of a choice: what each layer contributes, what it costs, and the way of the search."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mslite.benchmark.origin import origin_of
+from mslite.benchmark.page import grouped, render_page
+from mslite.codegen.sparse.choices import SHARES, Choice
+from mslite.codegen.sparse.run import Result
+from mslite.converter.training import as_text
+
+_WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM = 1060, 230, 76, 12, 26
+_COLOURS = {0: "#d98c2b", **dict(zip(SHARES, ("#a9c7f7", "#6ea0ff", "#2f6fde", "#1c4696"), strict=True))}
+
+
+@dataclass(frozen=True)
+class Bar:
+    x: float
+    y: float
+    width: float
+    height: float
+    colour: str
+    title: str
+    is_chosen: bool
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Contributions, layer by layer; `zero`: where the bars stand."""
+
+    width: int
+    height: int
+    bars: list[Bar]
+    zero: float
+    lines: list[tuple[float, str]]
+    layers: list[tuple[float, float, str]]
+
+
+@dataclass(frozen=True)
+class SearchPath:
+    """The search: bytes to the right, contribution upwards."""
+
+    width: int
+    height: int
+    points: list[tuple[float, float, str]]
+    line: str
+    lines: list[tuple[float, str]]
+    columns: list[tuple[float, str]]
+    budget_x: float
+
+
+def _name(share: object) -> str:
+    return "bias" if not share else "all weights" if share == 1 else f"{share} of the weights"
+
+
+def _bars(result: Result, chosen: Sequence[Choice]) -> Bars:
+    layers = list(dict.fromkeys(one.choice.layer for one in result.tried))
+    values = [one.contribution for one in result.tried] or [0.0]
+    low, high = min(0.0, *values), max(0.0, *values)
+    spread = (high - low) or 1.0
+    room = _HEIGHT - _TOP - _BOTTOM
+
+    def y(value: float) -> float:
+        return round(_TOP + room * (high - value) / spread, 2)
+
+    step = (_WIDTH - _LEFT) / max(1, len(layers))
+    width = step / (len(_COLOURS) + 1)
+    bars = []
+    for one in result.tried:
+        place = list(_COLOURS).index(one.choice.share)
+        top, foot = sorted((y(one.contribution), y(0)))
+        title = f"{one.choice.text}\ncontribution {one.contribution:.4f}\n{grouped(one.bytes)} bytes alone"
+        x = _LEFT + step * layers.index(one.choice.layer) + width * (place + 0.5)
+        bars.append(
+            Bar(round(x, 2), top, round(width, 2), max(0.5, round(foot - top, 2)), _COLOURS[one.choice.share], title,
+                one.choice in chosen)
+        )  # fmt: skip
+    lines = [(y(low + spread * share), f"{low + spread * share:.3f}") for share in (0, 0.5, 1)]
+    names = [(round(_LEFT + step * number, 2), round(step, 2), layer) for number, layer in enumerate(layers)]
+    return Bars(_WIDTH, _HEIGHT, bars, y(0), lines, names)
+
+
+def _path(result: Result) -> SearchPath:
+    most = max(result.budget, *(one.bytes for one in result.added), result.smallest.arena)
+    total = sum(one.contribution for one in result.added) or 1.0
+
+    def x(count: float) -> float:
+        return round(_LEFT + (_WIDTH - _LEFT - 8) * count / most, 2)
+
+    def y(value: float) -> float:
+        return round(_TOP + (_HEIGHT - _TOP - _BOTTOM) * (1 - value / total), 2)
+
+    points = [(x(result.smallest.arena), y(0), f"the last layer alone\n{grouped(result.smallest.arena)} bytes")]
+    value = 0.0
+    for one in result.added:
+        value += one.contribution
+        points.append((x(one.bytes), y(value), f"{one.choice.text}\n{grouped(one.bytes)} bytes with all before it"))
+    line = " ".join(f"{one[0]},{one[1]}" for one in points)
+    lines = [(y(total * share), f"{total * share:.3f}") for share in (0, 0.5, 1)]
+    columns = [(x(most * share), f"{grouped(round(most * share))} B") for share in (0, 0.25, 0.5, 0.75, 1)]
+    return SearchPath(_WIDTH, _HEIGHT, points, line, lines, columns, x(result.budget))
+
+
+def report_page(result: Result, model: Path, data: Path, written: Path, target: str) -> str:
+    """One self-contained page. Raises OSError for files that cannot be read."""
+    chosen = {*(one.choice for one in result.added), *result.first}
+    return render_page(
+        __package__,
+        "report.html.j2",
+        None,
+        result=result,
+        model=model.name,
+        target=target,
+        bars=_bars(result, list(chosen)),
+        path=_path(result),
+        legend=[(_name(share), colour) for share, colour in _COLOURS.items()],
+        updates=[(name, as_text(update)) for name, update in result.updates],
+        tried=[(one, _name(one.choice.share)) for one in result.tried],
+        chosen=chosen,
+        origin=origin_of([model, data], [written]),
+    )

@@ -1,0 +1,114 @@
+"""Short trials on the user's data: what a choice takes off the loss of samples that it was not trained on."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+import mslite
+from mslite.codegen.sparse.choices import Choice, updates_of
+from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.mindir.graph import Array, Module, Value, numpy_type
+from mslite.converter.mindir.module_copy import copy_module
+from mslite.converter.mindir.module_io import save
+from mslite.converter.training import TrainSettings, store_in_place, training_graph
+
+_HELD = 4
+"""One sample in so many is held back."""
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Arrays by the name of the input; the first dimension counts samples."""
+
+    arrays: Mapping[str, Array]
+    count: int
+
+
+def read_samples(path: Path) -> Samples:
+    """An .npz file. Raises ConversionError."""
+    try:
+        with np.load(path) as file:
+            arrays = {name: file[name] for name in file.files}
+    except (OSError, ValueError, AttributeError, EOFError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else "it is no .npz file of arrays"
+        raise ConversionError(f"{path}: the samples cannot be read: {reason}", code=ReturnCode.FILE_ERROR) from None
+    counts = {len(array) if array.ndim else 0 for array in arrays.values()}
+    if len(counts) != 1 or 0 in counts:
+        raise ConversionError(
+            f"{path}: all arrays must have the same number of samples as their first dimension; they have "
+            f"{sorted(counts) or 'none'}",
+            code=ReturnCode.INPUT_PARAMETER_INVALID,
+        )
+    return Samples(arrays, counts.pop())
+
+
+class Trials:
+    """Trains copies of the model, each from its own weights on the same batches."""
+
+    def __init__(
+        self, module: Module, settings: TrainSettings, samples: Samples, source: str, batch: int, steps: int
+    ) -> None:
+        self.module, self.settings, self.source, self.steps = module, replace(settings, batch=batch), source, steps
+        self.batch = batch
+        held = samples.count // _HELD
+        if held < batch:
+            raise ConversionError(
+                f"the data has {samples.count} samples; {_HELD * batch} are needed, of which every {_HELD}th is held back, for "
+                f"batches of {batch}. --trialBatch=1 takes the fewest",
+                code=ReturnCode.INPUT_PARAMETER_INVALID,
+            )
+        self.samples = samples
+        order = np.random.default_rng(0).permutation(samples.count)
+        self.held, self.own = order[:held], order[held:]
+
+    def loss(self, chosen: Collection[Choice]) -> tuple[float, float]:
+        """The mean loss of the samples held back, before and after training what is chosen."""
+        settings = replace(self.settings, sparse=updates_of(chosen))
+        training = training_graph(copy_module(self.module), settings, self.source, optimizers_only=True)
+        inputs = list(training.module.main.inputs)
+        arrays = {value.name: self._array(value) for value in inputs}
+        with tempfile.TemporaryDirectory(prefix="mslite-sparse-") as work:
+            path = Path(work) / "trial.ms"
+            save(store_in_place(training), path)
+            model = mslite.Model()
+            model.build_from_file(str(path), mslite.ModelType.MINDIR, train_cfg=mslite.TrainCfg())
+        model.set_train_mode(True)
+        names = [value.name for value in inputs]
+        before = self._evaluate(model, names, arrays)
+        rate = settings.learning_rate
+        model.set_learning_rate(rate)
+        chance = np.random.default_rng(1)
+        for _ in range(self.steps):
+            rows = chance.choice(self.own, self.batch, replace=False)
+            model.run_step([arrays[name][rows] for name in names])
+        return before, self._evaluate(model, names, arrays)
+
+    def _evaluate(self, model: mslite.Model, names: list[str], arrays: Mapping[str, Array]) -> float:
+        """A step without a learning rate changes no parameter, and says the loss."""
+        model.set_learning_rate(0.0)
+        losses = []
+        for first in range(0, len(self.held) - self.batch + 1, self.batch):
+            rows = self.held[first : first + self.batch]
+            losses.append(float(model.run_step([arrays[name][rows] for name in names])[0].get_data_to_numpy()[0]))
+        return float(np.mean(losses))
+
+    def _array(self, value: Value) -> Array:
+        """The samples of an input. Raises ConversionError."""
+        if value.name not in self.samples.arrays:
+            raise ConversionError(
+                f"the data has no array '{value.name}'; it has {', '.join(map(repr, self.samples.arrays))}. The labels are 'label'",
+                code=ReturnCode.INPUT_PARAMETER_INVALID,
+            )
+        array = self.samples.arrays[value.name]
+        shape = tuple(value.shape or ())[1:]
+        if array.shape[1:] != shape:
+            raise ConversionError(
+                f"the samples of '{value.name}' have the shape {list(array.shape[1:])}, not {list(shape)}",
+                code=ReturnCode.INPUT_PARAMETER_INVALID,
+            )
+        return np.ascontiguousarray(array, numpy_type(value.dtype))

@@ -1,0 +1,41 @@
+"""Whether a project that trains keeps its budgets, and what would help."""
+
+from __future__ import annotations
+
+from mslite.codegen.emit.names import short
+from mslite.codegen.memory.budget import Budgets
+from mslite.codegen.report import Figures
+from mslite.codegen.training.programs import Programs
+from mslite.converter.errors import ConversionError
+
+
+def check_training_budgets(budgets: Budgets, programs: Programs, figures: Figures, is_sparse: bool) -> None:
+    """Raises ConversionError, with what takes the memory and what would help, unless the budgets are kept."""
+    lines = []
+    if budgets.ram is not None and figures.ram > budgets.ram:
+        inference, step = (plan for _, plan in (programs.inference, programs.training))
+        parameters = sum(one.size for one in programs.variables if one.is_parameter)
+        peak = step.peak_step
+        lines = [
+            f"RAM: {figures.ram} bytes are needed, {figures.ram - budgets.ram} more than --ramBudget={budgets.ram}",
+            f"  parameters {parameters} bytes, the optimiser's state {len(programs.state) - parameters}, the rest of a step "
+            f"{figures.ram - len(programs.state)}" + (f", at the peak in '{short(peak.name, 'step')}'" if peak else ""),
+            f"  inference with these parameters: {inference.size} bytes",
+            "  one row at a time (--batchSize=1), SGD, which keeps no state, and fewer layers and channels (--sparseUpdate) "
+            "need less"
+            if not is_sparse
+            else "  one row at a time (--batchSize=1), SGD, which keeps no state, and fewer layers and channels in [sparse_update] "
+            "need less",
+            f"  mslite-sparse MODEL --budget={budgets.ram} finds what fits",
+        ]
+    flash = figures.weights + (figures.code or 0)
+    if budgets.flash is not None and flash > budgets.flash:
+        told = (
+            f"{figures.weights} of constants, {figures.code} of code"
+            if figures.code
+            else "constants; code comes on top"
+        )
+        over = flash - budgets.flash
+        lines.append(f"flash: {flash} bytes are needed ({told}), {over} more than --flashBudget={budgets.flash}")
+    if lines:
+        raise ConversionError("\n".join(["the training does not fit", *(f"  {line}" for line in lines)]))
