@@ -27,8 +27,9 @@ from mslite.converter.passes.graph_edit import live_nodes
 from mslite.converter.passes.inference import infer_shapes
 from mslite.converter.passes.rule import apply_rules
 from mslite.converter.passes.rules import transposed_norm
+from mslite.converter.training.adapters import add_adapters, others
 from mslite.converter.training.builder import Builder
-from mslite.converter.training.frozen import frozen_constants
+from mslite.converter.training.frozen import named_constants
 from mslite.converter.training.gradients import RULES, RULES_OF_SEVERAL, Call, NoGradientError, shape_of
 from mslite.converter.training.losses import LossNodes, add_loss
 from mslite.converter.training.normalise import (
@@ -90,7 +91,9 @@ def training_graph(
     trains_batch_norm = settings.batch_norm is BatchNorm.TRAIN
     if trains_batch_norm:
         own_constants(graph)
-    frozen = frozen_constants(graph.nodes, settings.frozen, source)
+    frozen = set(named_constants(graph.nodes, settings.frozen, source, "frozen"))
+    if settings.lora is not None:
+        frozen = others(graph.nodes, add_adapters(graph, settings.lora, frozen, source))
     if trains_batch_norm:
         train_batch_norm(graph, frozen)
     scales = take_apart(graph)

@@ -1,4 +1,4 @@
-"""Which constants `frozen` names: they stay as they are."""
+"""Which constants the names in `frozen`, `lora_layers` and `lora_trained` stand for."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _ENDS = ("/", ".", "_nhwc")
 """What follows a name in those of its parts, and in those that the converter gives to rearranged constants."""
 
 
-def frozen_constants(nodes: Sequence[Node], names: Collection[str], source: str) -> set[Value]:
-    """The constants of these names, and of the layers of these names. `layer` also stands for `layer.weight` and `layer/Conv`,
+def named_constants(nodes: Sequence[Node], names: Collection[str], source: str, key: str) -> list[Value]:
+    """The constants of these names, and of the layers of these names, in the order of their use. `layer` also stands for `layer.weight` and `layer/Conv`,
     `*` for any characters.
 
     Raises ConversionError for a name that nothing has.
@@ -26,17 +26,17 @@ def frozen_constants(nodes: Sequence[Node], names: Collection[str], source: str)
         for value in node.inputs
         if value.data is not None and value.dtype is DataType.FLOAT32
     ]
-    frozen: set[Value] = set()
+    chosen: set[Value] = set()
     for name in sorted(names):
         found = {value for node, value in pairs if _is_named(value.name, name) or _is_named(node.name, name)}
         if not found:
             known = {text for node, value in pairs for text in (value.name, node.name)}
             raise ConversionError(
-                f"{source}: frozen names '{name}', which is no constant and no layer of the model{meant(name, known)}",
+                f"{source}: {key} names '{name}', which is no constant and no layer of the model{meant(name, known)}",
                 code=ReturnCode.INPUT_PARAMETER_INVALID,
             )
-        frozen |= found
-    return frozen
+        chosen |= found
+    return list(dict.fromkeys(value for _, value in pairs if value in chosen))
 
 
 def _is_named(name: str, wanted: str) -> bool:

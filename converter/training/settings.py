@@ -42,6 +42,23 @@ class BatchNorm(Enum):
 
 
 @dataclass(frozen=True)
+class Lora:
+    """Low-rank adapters: instead of a weight, two thin matrices beside it are trained (`adapters.py`)."""
+
+    rank: int
+    alpha: float | None = None
+    """What they add is multiplied by alpha / rank; None: by one."""
+    layers: frozenset[str] = frozenset()
+    """Names of weights, or of layers, that get adapters; none: all products."""
+    trained: frozenset[str] = frozenset()
+    """Those that are trained in full, as a new head."""
+
+    @property
+    def scale(self) -> float:
+        return 1.0 if self.alpha is None else self.alpha / self.rank
+
+
+@dataclass(frozen=True)
 class TrainSettings:
     """Loss and optimiser, with the optimiser's numbers."""
 
@@ -67,6 +84,8 @@ class TrainSettings:
     """The output of which the loss is computed, where there are several."""
     frozen: frozenset[str] = frozenset()
     """Names of constants, or of layers, that stay as they are (`frozen.py`)."""
+    lora: Lora | None = None
+    """Adapters; without them all parameters are trained."""
 
 
 TRAINS_ALL = TrainSettings(batch_norm=BatchNorm.TRAIN, dropout=True)
