@@ -10,6 +10,7 @@
 #include "model/load.h"
 #include "plan/rewrite/new_weights.h"
 #include "plan/rewrite/rewrite.h"
+#include "training/adapters.h"
 #include "training/constants.h"
 #include "training/export.h"
 #include "training/transfer.h"
@@ -432,6 +433,14 @@ Status TrainerImpl::Export(const ExportSettings &settings, const std::string &pa
   std::vector<uint8_t> model;
   MSLITE_TRY(Export(settings, &model));
   return WriteFile(path, model);
+}
+
+Status TrainerImpl::ExportAdapter(const std::string &path) const {
+  std::vector<std::string> names;
+  for (const TrainedWeight &weight : weights_) names.push_back(weight.weight);
+  std::vector<uint8_t> adapter;
+  MSLITE_TRY(mslite::ExportAdapter(file_, names, *options_.variables, &adapter));
+  return WriteFile(path, adapter);
 }
 }  // namespace mslite
 
