@@ -42,7 +42,7 @@ from mslite.converter.training.normalise import (
     with_rows,
 )
 from mslite.converter.training.optimizers import Steps, Variables, clipped
-from mslite.converter.training.settings import BatchNorm, TrainSettings
+from mslite.converter.training.settings import TrainSettings
 
 _PRODUCTS = (Conv2DFusion, Conv2dTransposeFusion, MatMulFusion, FullConnection)
 _NORMS = (LayerNormFusion, RmsNorm, InstanceNorm, ChannelsLastInstanceNorm, GroupNormFusion)
@@ -88,16 +88,16 @@ def training_graph(
     _choose_output(module, settings.output, source)
     apply_rules((transposed_norm.RULE,), module, context)
     train_dropout(graph, settings.dropout)
-    trains_batch_norm = settings.batch_norm is BatchNorm.TRAIN
+    trains_batch_norm = settings.trains_batch_norm
     if trains_batch_norm:
         own_constants(graph)
     frozen = set(named_constants(graph.nodes, settings.frozen, source, "frozen"))
-    if settings.lora is not None:
-        frozen = others(graph.nodes, add_adapters(graph, settings.lora, frozen, source))
     if trains_batch_norm:
         train_batch_norm(graph, frozen)
     scales = take_apart(graph)
     infer_shapes(module, context)
+    if settings.lora is not None:
+        frozen = others(graph.nodes, add_adapters(graph, settings.lora, frozen, source))
     return _Differentiation(module, settings, source, scales, frozen).run(context, optimizers_only)
 
 

@@ -87,6 +87,11 @@ class TrainSettings:
     lora: Lora | None = None
     """Adapters; without them all parameters are trained."""
 
+    @property
+    def trains_batch_norm(self) -> bool:
+        """Whether it takes the statistics of the batch; beside adapters it stays."""
+        return self.batch_norm is BatchNorm.TRAIN and self.lora is None
+
 
 TRAINS_ALL = TrainSettings(batch_norm=BatchNorm.TRAIN, dropout=True)
 """As the model was trained before."""

@@ -16,7 +16,7 @@ from mslite.converter.passes.graph_edit import live_nodes
 from mslite.converter.passes.rules import conv_scale, norm_scale
 from mslite.converter.training.build import TrainingGraph, training_graph
 from mslite.converter.training.in_place import STATES, is_training
-from mslite.converter.training.settings import BatchNorm, TrainSettings
+from mslite.converter.training.settings import TrainSettings
 
 _NAMED = 8
 """So many names are said."""
@@ -24,7 +24,7 @@ _NAMED = 8
 
 def fusions_to_leave_out(settings: TrainSettings | None) -> frozenset[str]:
     """What would make constants of layers that are trained."""
-    if settings is None or settings.batch_norm is BatchNorm.FROZEN:
+    if settings is None or not settings.trains_batch_norm:
         return frozenset()
     return frozenset({conv_scale.BATCH_NORM.name, norm_scale.BATCH_NORM.name})
 
