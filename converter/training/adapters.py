@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from zlib import crc32
 
 import numpy as np
 
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Graph, Node, Value
+from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.arithmetic import AddFusion, MulFusion
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.matmul import FullConnection, MatMulFusion
@@ -91,8 +91,9 @@ def _adapt(build: Builder, node: Node, a: Value, b: Value, scale: Value) -> None
     plain = Value(build.name(f"{node.name}/base"), DataType.FLOAT32, shape, format=result.format)
     node.outputs = (plain,)
     plain.producer = node
-    is_layer = isinstance(node.op, FullConnection)  # which makes rows of whatever it is given
-    op = replace(node.op, has_bias=False) if is_layer else MatMulFusion(transpose_b=True)
+    op: Operator = MatMulFusion(transpose_b=True)
+    if isinstance(node.op, FullConnection):  # which makes rows of whatever it is given
+        op = FullConnection(use_axis=node.op.use_axis, axis=node.op.axis)
     thin = build.node(op, f"{node.name}/lora/A", [x, a], inner)
     scaled = build.node(MulFusion(), f"{node.name}/lora/scaled", [thin, scale], inner)
     added = build.node(MatMulFusion(transpose_b=True), f"{node.name}/lora/B", [scaled, b], shape)
