@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
 import pytest
+from onnx import TensorProto, helper, numpy_helper, save_model
 
 import mslite
 from mslite.converter import cli
@@ -299,6 +301,88 @@ def test_models_without_adapters(folder: Path) -> None:
     with pytest.raises(RuntimeError, match="built for inference"):
         base(folder / "base.ms").export_adapter(folder / "none.ms")
     assert not (folder / "none.ms").exists()
+
+
+def test_a_base_with_8_bit_weights(folder: Path) -> None:
+    """An adapter that was trained beside the float weights changes the results of the 8-bit ones as much."""
+    model = build(adapted(folder, "lora", "lora_layers=block*"))
+    train(model, 30)
+    model.export_adapter(folder / "adapter.ms")
+    config = folder / "weights.cfg"
+    config.write_text("[common_quant_param]\nquant_type=WEIGHT_QUANT\nbit_num=8\nmin_quant_weight_size=0\n")
+    flags = [f"--modelFile={folder / 'former.onnx'}", f"--outputFile={folder / 'small'}", f"--configFile={config}"]
+    assert cli.main(flags) == 0
+    models = [base(folder / name) for name in ("base.ms", "small.ms")]
+    before = [result(one) for one in models]
+    for one in models:
+        one.load_adapter(folder / "adapter.ms")
+    loaded = [result(one) for one in models]
+    assert not np.array_equal(before[0], before[1])
+    assert np.abs(loaded[1] - loaded[0]).max() < 0.02 * np.abs(loaded[0] - before[0]).max()
+    models[1].unload_adapter()
+    np.testing.assert_array_equal(result(models[1]), before[1])
+
+
+def test_integer_products_are_refused(folder: Path) -> None:
+    """Where the rows are integers, too, there is nothing to multiply with A."""
+    autoencoder(folder / "net.onnx", 8)
+    model = build(convert(folder / "net.onnx", folder / "net", "lora_rank=2", "loss=MeanSquaredError"))
+    model.export_adapter(folder / "adapter.ms")
+    (folder / "samples").mkdir()
+    for number in range(4):
+        np.random.default_rng(number).standard_normal((8, 64)).astype(np.float32).tofile(
+            folder / f"samples/{number}.bin"
+        )
+    config = folder / "full.cfg"
+    config.write_text(
+        "[common_quant_param]\nquant_type=FULL_QUANT\nbit_num=8\n[data_preprocess_param]\n"
+        f"calibrate_path=x:{folder / 'samples'}\ncalibrate_size=4\ninput_type=BIN\n"
+    )
+    flags = [f"--modelFile={folder / 'net.onnx'}", f"--outputFile={folder / 'int8'}", f"--configFile={config}"]
+    assert cli.main(flags) == 0
+    with pytest.raises(
+        RuntimeError, match=r"cannot have an adapter: it computes in int8. Take a base whose weights alone"
+    ):
+        base(folder / "int8.ms").load_adapter(folder / "adapter.ms")
+
+
+def resident() -> int:
+    """Bytes of this process in memory."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def test_models_share_their_base(tmp_path: Path) -> None:
+    """Three models with adapters of their own need the weights of one, 32 MB, and little more."""
+    width = 2000
+    wide = [
+        helper.make_node("MatMul", [x, weight], [y], y) for x, weight, y in (("x", "first", "t"), ("t", "second", "y"))
+    ]
+    random = np.random.default_rng(5)
+    weights = [
+        numpy_helper.from_array(random.standard_normal((width, width)).astype(np.float32) / width, name)
+        for name in ("first", "second")
+    ]
+    sizes = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [4, width]) for name in ("x", "y"))
+    graph = helper.make_graph(wide, "wide", [next(sizes)], [next(sizes)], weights)
+    save_model(
+        helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9), tmp_path / "wide.onnx"
+    )
+    convert(tmp_path / "wide.onnx", tmp_path / "base")
+    trained = build(convert(tmp_path / "wide.onnx", tmp_path / "lora", "lora_rank=2", "loss=MeanSquaredError"))
+    for number in range(3):
+        trained.run_step([random.standard_normal((4, width)).astype(np.float32)] * 2)
+        trained.export_adapter(tmp_path / f"adapter{number}.ms")
+    del trained
+    x = random.standard_normal((4, width)).astype(np.float32)
+    models, memory = [], []
+    for number in range(3):
+        models.append(base(tmp_path / "base.ms"))
+        models[-1].load_adapter(tmp_path / f"adapter{number}.ms")
+        models[-1].predict([x])
+        memory.append(resident())
+    results = [model.predict([x])[0].get_data_to_numpy() for model in models]
+    assert not np.array_equal(results[0], results[1])
+    assert memory[2] - memory[0] < 2 * width * width  # half of one weight
 
 
 @pytest.mark.parametrize(
