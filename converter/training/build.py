@@ -27,6 +27,7 @@ from mslite.converter.passes.graph_edit import live_nodes
 from mslite.converter.passes.inference import infer_shapes
 from mslite.converter.passes.rule import apply_rules
 from mslite.converter.passes.rules import transposed_norm
+from mslite.converter.training.adapters import add_adapters, others
 from mslite.converter.training.builder import Builder
 from mslite.converter.training.gradients import RULES, RULES_OF_SEVERAL, Call, NoGradientError, shape_of
 from mslite.converter.training.losses import LossNodes, add_loss
@@ -42,7 +43,7 @@ from mslite.converter.training.normalise import (
 )
 from mslite.converter.training.optimizers import Steps, Variables, clipped
 from mslite.converter.training.passes import Passes, with_steps
-from mslite.converter.training.settings import BatchNorm, TrainSettings
+from mslite.converter.training.settings import TrainSettings
 from mslite.converter.training.sparse import (
     Candidate,
     Chosen,
@@ -111,12 +112,14 @@ def _prepared(module: Module, settings: TrainSettings, source: str, context: Con
     apply_rules((transposed_norm.RULE,), module, context)
     train_dropout(graph, settings.dropout)
     own_constants(graph)
-    frozen = named_constants(graph.nodes, settings.frozen, source)
-    named = named_constants(graph.nodes, settings.trained, source, "trained")
-    if settings.batch_norm is BatchNorm.TRAIN:
+    frozen = set(named_constants(graph.nodes, settings.frozen, source, "frozen"))
+    named = set(named_constants(graph.nodes, settings.trained, source, "trained"))
+    if settings.trains_batch_norm:
         train_batch_norm(graph, frozen)
     scales = take_apart(graph)
     infer_shapes(module, context)
+    if settings.lora is not None:
+        frozen = others(graph.nodes, add_adapters(graph, settings.lora, frozen, source))
     return _Differentiation(module, settings, source, scales, frozen, named)
 
 

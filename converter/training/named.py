@@ -1,4 +1,4 @@
-"""Which constants `frozen` and `trained` name."""
+"""Which constants names in [train_param] stand for."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.spelling import meant
 
 
-def named_constants(nodes: Sequence[Node], names: Collection[str], source: str, key: str = "frozen") -> set[Value]:
-    """The constants of these names, and of the layers of these names. `layer` also stands for `layer.weight` and `layer/Conv`,
+def named_constants(nodes: Sequence[Node], names: Collection[str], source: str, key: str) -> list[Value]:
+    """The constants of these names, and of the layers of these names, in the order of their use. `layer` also stands for `layer.weight` and `layer/Conv`,
     `*` for any characters. `key`: where the names come from.
 
     Raises ConversionError for a name that nothing has.
@@ -37,4 +37,4 @@ def named_constants(nodes: Sequence[Node], names: Collection[str], source: str, 
                 code=ReturnCode.INPUT_PARAMETER_INVALID,
             )
         found |= these
-    return found
+    return list(dict.fromkeys(value for _, value in pairs if value in found))

@@ -11,14 +11,14 @@ from typing import TypeVar
 from mslite.converter.errors import UsageError
 from mslite.converter.memory_limit import parse_memory
 from mslite.converter.spelling import check_keys
-from mslite.converter.training.settings import BatchNorm, Loss, Optimizer, TrainSettings
+from mslite.converter.training.settings import BatchNorm, Lora, Loss, Optimizer, TrainSettings
 from mslite.converter.training.sparse import SECTION as SPARSE_SECTION
 from mslite.converter.training.sparse import layer_updates
 
 SECTION = "train_param"
 _KEYS = (
     "loss", "optimizer", "learning_rate", "momentum", "weight_decay", "beta1", "beta2", "epsilon", "alpha", "clip_norm", "batch_size", "frozen",
-    "trained", "batch_norm", "dropout", "output", "memory",
+    "trained", "batch_norm", "dropout", "output", "memory", "lora_rank", "lora_alpha", "lora_layers", "lora_trained",
 )  # fmt: skip
 
 
@@ -76,14 +76,26 @@ def train_settings(keys: Mapping[str, str], defaults: TrainSettings = _PLAIN) ->
         output=keys.get("output", ""),
         batch=int(number("batch_size", 1, 0, 1 << 20)) if "batch_size" in keys else None,
         memory=parse_memory(keys["memory"], "memory") if "memory" in keys else defaults.memory,
-        frozen=_names(keys.get("frozen", "")),
-        trained=_names(keys.get("trained", "")),
+        frozen=_names(keys, "frozen"),
+        trained=_names(keys, "trained"),
+        lora=_lora(keys),
         stated=frozenset(keys) - {"frozen"},  # more constants may stay
     )
 
 
-def _names(text: str) -> frozenset[str]:
-    return frozenset(filter(None, text.split(",")))
+def _names(keys: Mapping[str, str], key: str) -> frozenset[str]:
+    return frozenset(filter(None, keys.get(key, "").split(",")))
+
+
+def _lora(keys: Mapping[str, str]) -> Lora | None:
+    if "lora_rank" not in keys:
+        alone = next((key for key in keys if key.startswith("lora_")), None)
+        if alone is not None:
+            raise UsageError(f"INPUT ILLEGAL: {alone} needs lora_rank, the columns that adapters have")
+        return None
+    alpha = _number("lora_alpha", keys["lora_alpha"], 0, math.inf) if "lora_alpha" in keys else None
+    rank = int(_number("lora_rank", keys["lora_rank"], 0, 1 << 16))
+    return Lora(rank, alpha, _names(keys, "lora_layers"), _names(keys, "lora_trained"))
 
 
 def _choice(key: str, text: str, kind: type[_Choice]) -> _Choice:
@@ -99,7 +111,7 @@ def _number(key: str, text: str, low: float, high: float) -> float:
         value = float(text)
     except ValueError:
         value = math.nan
-    whole = key != "batch_size" or value == int(value) if math.isfinite(value) else False
+    whole = key not in ("batch_size", "lora_rank") or value == int(value) if math.isfinite(value) else False
     zero = value == 0 and key in ("momentum", "weight_decay", "beta1", "beta2")
     if not whole or not (zero or low < value < high):
         raise UsageError(f"INPUT ILLEGAL: {key} must be a number in {low} ... {high}, not '{text}'")

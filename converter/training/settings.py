@@ -63,6 +63,23 @@ class LayerUpdate:
 
 
 @dataclass(frozen=True)
+class Lora:
+    """Low-rank adapters: instead of a weight, two thin matrices beside it are trained (`adapters.py`)."""
+
+    rank: int
+    alpha: float | None = None
+    """What they add is multiplied by alpha / rank; None: by one."""
+    layers: frozenset[str] = frozenset()
+    """Names of weights, or of layers, that get adapters; none: all products."""
+    trained: frozenset[str] = frozenset()
+    """Those that are trained in full, as a new head."""
+
+    @property
+    def scale(self) -> float:
+        return 1.0 if self.alpha is None else self.alpha / self.rank
+
+
+@dataclass(frozen=True)
 class TrainSettings:
     """Loss and optimiser, with the optimiser's numbers."""
 
@@ -96,12 +113,19 @@ class TrainSettings:
     """Names of constants that are trained although nothing else says that they are parameters."""
     sparse: tuple[tuple[str, LayerUpdate], ...] = ()
     """The layers that are trained, and what of them (`sparse.py`); none: all of all."""
+    lora: Lora | None = None
+    """Adapters; without them all parameters are trained."""
     stated: frozenset[str] = frozenset()
     """The settings that the user has given."""
 
     def completed(self, found: Mapping[str, Any]) -> TrainSettings:
         """These, and what was `found` in the model where the user has given nothing."""
         return replace(self, **{name: value for name, value in found.items() if name not in self.stated})
+
+    @property
+    def trains_batch_norm(self) -> bool:
+        """Whether it takes the statistics of the batch; beside adapters it stays."""
+        return self.batch_norm is BatchNorm.TRAIN and self.lora is None
 
 
 TRAINS_ALL = TrainSettings(batch_norm=BatchNorm.TRAIN, dropout=True)

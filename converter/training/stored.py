@@ -20,7 +20,7 @@ from mslite.converter.training.build import TrainingGraph, training_graph
 from mslite.converter.training.in_place import STATES, is_training
 from mslite.converter.training.recompute.fit import copied, fitted
 from mslite.converter.training.recompute.memory import arena_bytes, fixed_bytes
-from mslite.converter.training.settings import BatchNorm, TrainSettings
+from mslite.converter.training.settings import TrainSettings
 
 _NAMED = 8
 """So many names are said."""
@@ -31,7 +31,7 @@ def fusions_to_leave_out(settings: TrainSettings | None) -> frozenset[str]:
     if settings is None:
         return frozenset()
     scales = frozenset({conv_scale.SCALE.name, matmul_scale.RULE.name})
-    if settings.batch_norm is BatchNorm.FROZEN:
+    if not settings.trains_batch_norm:
         return scales
     return scales | {conv_scale.BATCH_NORM.name, norm_scale.BATCH_NORM.name}
 

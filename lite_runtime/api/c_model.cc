@@ -117,6 +117,16 @@ MSStatus MSModelBuildFromFileWithKey(MSModelHandle model, const char *model_path
                       crypto_lib_path);
 }
 
+MSStatus MSModelLoadAdapter(MSModelHandle model, const char *adapter_path) {
+  if (model == nullptr || adapter_path == nullptr) return Reported(NullArgument("MSModelLoadAdapter"));
+  return CodeOf(mslite::Guard([&] { return ToModel(model)->model.LoadAdapter(adapter_path); }));
+}
+
+MSStatus MSModelUnloadAdapter(MSModelHandle model) {
+  if (model == nullptr) return Reported(NullArgument("MSModelUnloadAdapter"));
+  return CodeOf(ToModel(model)->model.UnloadAdapter());
+}
+
 MSStatus MSModelResize(MSModelHandle model, const MSTensorHandleArray inputs, MSShapeInfo *shape_infos,
                        size_t shape_info_num) {
   if (model == nullptr || shape_infos == nullptr) return Reported(NullArgument("MSModelResize"));

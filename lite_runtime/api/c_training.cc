@@ -186,6 +186,13 @@ MSStatus MSExportModel(MSModelHandle model, MSModelType model_type, const char *
   }));
 }
 
+MSStatus MSExportAdapter(MSModelHandle model, const char *adapter_file) {
+  if (model == nullptr || adapter_file == nullptr) return Reported(NullArgument("MSExportAdapter"));
+  return CodeOf(mslite::Guard([&]() -> mindspore::Status {
+    return mindspore::Serialization::ExportAdapter(ToModel(model)->model, std::string(adapter_file));
+  }));
+}
+
 MSStatus MSExportModelBuffer(MSModelHandle model, MSModelType model_type, char **model_data, size_t *data_size,
                              MSQuantizationType quantization_type, bool export_inference_only,
                              char **output_tensor_name, size_t num) {

@@ -140,6 +140,14 @@ Status Model::BuildTransferLearning(GraphCell backbone, GraphCell head, const st
   return BuildToTrain(impl_.get(), context, &backbone, &head, train_cfg == nullptr ? TrainCfg() : *train_cfg);
 }
 
+Status Model::LoadAdapter(const std::string &adapter_path) {
+  return Logged(With(impl_.get(), [&] { return impl_->LoadAdapter(adapter_path); }));
+}
+
+Status Model::UnloadAdapter() {
+  return Logged(With(impl_.get(), [&] { return impl_->UnloadAdapter(); }));
+}
+
 Status Model::UpdateWeights(const std::vector<MSTensor> &new_weights) {
   return Logged(With(impl_.get(), [&] { return impl_->UpdateWeights(new_weights); }));
 }

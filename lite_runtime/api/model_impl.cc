@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "api/log.h"
 #include "api/session_options.h"
 #include "api/shared_models.h"
+#include "plan/rewrite/adapter_slots.h"
 
 namespace mindspore {
 namespace {
@@ -144,7 +146,7 @@ Status ModelImpl::Build(std::shared_ptr<mslite::SharedModel> model, const std::s
     if (reason.empty()) return status;
     MSLITE_TRY(mslite::FallBack(*context, reason));
     with_engines_ = false;
-    MSLITE_TRY(Reopen(model, {}, {}));
+    MSLITE_TRY(Reopen(model, {}, nullptr, {}));
   }
   const mslite::Graph &graph = session_->graph();
   for (const int32_t index : graph.inputs) inputs_.push_back(TensorFor(graph.tensors[static_cast<size_t>(index)]));
@@ -200,10 +202,10 @@ Status ModelImpl::WithTrainer(const char *what, const std::function<Status(mslit
   return kSuccess;
 }
 
-// Opens the bytes of a model again, with these constants in it, and takes the place of the session by one for these
-// shapes of the inputs, if they are known. On failure all stays as it was.
+// Opens the bytes of a model again, with these constants and slots for this adapter in it, and takes the place of the
+// session by one for these shapes of the inputs, if they are known. On failure all stays as it was.
 Status ModelImpl::Reopen(const std::shared_ptr<mslite::SharedModel> &model, const Constants &constants,
-                         const std::vector<TensorShape> &shapes) {
+                         const std::shared_ptr<const mslite::Adapter> &slots, const std::vector<TensorShape> &shapes) {
   mslite::NewWeights contents;
   for (const auto &[name, weight] : constants) {
     contents[name] = {weight.Data().get(), weight.DataSize(), static_cast<int32_t>(weight.DataType())};
@@ -214,7 +216,8 @@ Status ModelImpl::Reopen(const std::shared_ptr<mslite::SharedModel> &model, cons
   std::shared_ptr<mslite::Delegation> delegation;
   mslite::OpenSettings settings;
   settings.obfuscation_ratio = obfuscation_ratio;
-  settings.weights = &contents;
+  settings.weights = slots != nullptr && contents.empty() ? nullptr : &contents;
+  settings.adapter = slots.get();
   if (mslite::MayDelegate(context_.get())) settings.delegating = context_;
   settings.delegation = &delegation;
   settings.with_engines = with_engines_;
@@ -231,11 +234,29 @@ Status ModelImpl::Reopen(const std::shared_ptr<mslite::SharedModel> &model, cons
     if (reason.empty()) return status;
     MSLITE_TRY(mslite::FallBack(*context_, reason));
     with_engines_ = false;
-    return Reopen(model, constants, shapes);
+    return Reopen(model, constants, slots, shapes);
   }
   HideOutputs();
   std::atomic_store(&session_, std::shared_ptr<mslite::Session>(std::move(session)));
   delegation_ = std::move(delegation);
+  slots_ = slots;
+  return FillSlots(adapter_.get());
+}
+
+// With the contents of an adapter that they were made for, or with what changes nothing.
+Status ModelImpl::FillSlots(const mslite::Adapter *adapter) {
+  if (slots_ == nullptr) return kSuccess;
+  const auto fill = [&](const mslite::Tensor *tensor, const mslite::Tensor *slot) {
+    return session_->SetVariable(slot->name, tensor == nullptr ? nullptr : tensor->data);
+  };
+  for (const auto &[weight, slot] : slots_->pairs) {
+    const auto *pair = adapter == nullptr ? nullptr : &adapter->pairs.at(weight);
+    MSLITE_TRY(fill(pair == nullptr ? nullptr : pair->a, slot.a));
+    MSLITE_TRY(fill(pair == nullptr ? nullptr : pair->b, slot.b));
+  }
+  for (const auto &[name, slot] : slots_->contents) {
+    MSLITE_TRY(fill(adapter == nullptr ? nullptr : adapter->contents.at(name), slot));
+  }
   return kSuccess;
 }
 
@@ -246,7 +267,7 @@ bool ModelImpl::MustOfferAgain(const std::vector<TensorShape> &shapes) const {
 }
 
 Status ModelImpl::OfferAgain(const std::vector<TensorShape> &shapes) {
-  MSLITE_TRY(Reopen(session_->model(), new_weights_, shapes));
+  MSLITE_TRY(Reopen(session_->model(), new_weights_, slots_, shapes));
   offered_shapes_ = shapes;
   return kSuccess;
 }
@@ -271,9 +292,47 @@ Status ModelImpl::UpdateWeights(const std::vector<MSTensor> &weights) {
   }
   std::vector<TensorShape> shapes;
   MSLITE_TRY(InputShapes(&shapes));
-  MSLITE_TRY(Reopen(session_->model(), kept, shapes));
+  MSLITE_TRY(Reopen(session_->model(), kept, slots_, shapes));
   new_weights_ = std::move(kept);
   ShowOutputs(false);
+  return kSuccess;
+}
+
+Status ModelImpl::LoadAdapter(const std::string &path) {
+  const Turn turn(this);
+  MSLITE_TRY(turn.status());
+  if (session_ == nullptr) return Fail(kLiteUninitializedObj, "the model is not built");
+  if (trainer_ != nullptr) {
+    return Fail(kLiteNotSupport, "LoadAdapter: the model is built for training, and has the adapters that it trains");
+  }
+  if (mslite::MayDelegate(context_.get())) {
+    return Fail(kLiteNotSupport, "LoadAdapter: the context asks for other devices; adapters run on the CPU alone");
+  }
+  std::shared_ptr<const mslite::Bytes> file;
+  MSLITE_TRY(mslite::Bytes::Map(path, &file));
+  auto adapter = std::make_shared<mslite::Adapter>();
+  MSLITE_TRY(mslite::ReadAdapter(file, adapter.get()));
+  if (slots_ == nullptr || mslite::SlotsText(*slots_) != mslite::SlotsText(*adapter)) {
+    std::vector<TensorShape> shapes;
+    MSLITE_TRY(InputShapes(&shapes));
+    const std::shared_ptr<const mslite::Adapter> before = std::exchange(adapter_, adapter);
+    const Status status = Reopen(session_->model(), new_weights_, adapter, shapes);
+    if (status.IsError()) adapter_ = before;
+    MSLITE_TRY(status);
+    ShowOutputs(false);
+    return kSuccess;
+  }
+  MSLITE_TRY(FillSlots(adapter.get()));
+  adapter_ = std::move(adapter);
+  return kSuccess;
+}
+
+Status ModelImpl::UnloadAdapter() {
+  const Turn turn(this);
+  MSLITE_TRY(turn.status());
+  if (session_ == nullptr) return Fail(kLiteUninitializedObj, "the model is not built");
+  MSLITE_TRY(FillSlots(nullptr));
+  adapter_ = nullptr;
   return kSuccess;
 }
 
@@ -370,6 +429,7 @@ Status ModelImpl::Resize(const std::vector<MSTensor> &inputs, const std::vector<
     return MustOfferAgain(shapes) ? OfferAgain(shapes) : session_->Resize(shapes);
   };
   MSLITE_TRY(WithLayoutHint(resize(), shapes));
+  MSLITE_TRY(FillSlots(adapter_.get()));
   for (size_t i = 0; i < inputs_.size(); ++i) SetDims(shapes[i], &inputs_[i].impl()->shape);
   HideOutputs();
   ShowOutputs(false);

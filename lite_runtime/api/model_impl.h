@@ -19,6 +19,7 @@
 #include "exec/session.h"
 #include "include/api/context.h"
 #include "include/api/types.h"
+#include "model/adapter.h"
 #include "registry/delegation.h"
 
 namespace mindspore {
@@ -40,6 +41,10 @@ class ModelImpl {
   const mslite::Trainer *trainer() const { return trainer_.get(); }
   // Builds again from the same bytes with these constants, and those of earlier calls, for the shapes of now.
   Status UpdateWeights(const std::vector<MSTensor> &weights);
+  // Lets products add what an adapter says; builds again where the model has no slots for it yet.
+  Status LoadAdapter(const std::string &path);
+  // Lets the slots add nothing.
+  Status UnloadAdapter();
   Status Resize(const std::vector<MSTensor> &inputs, const std::vector<std::vector<int64_t>> &dims);
   Status Predict(const std::vector<MSTensor> &inputs, std::vector<MSTensor> *outputs, const MSKernelCallBack &before,
                  const MSKernelCallBack &after) {
@@ -77,7 +82,8 @@ class ModelImpl {
                      mslite::SessionOptions *options) const;
   void FollowTrainer();
   Status Reopen(const std::shared_ptr<mslite::SharedModel> &model, const Constants &constants,
-                const std::vector<mslite::TensorShape> &shapes);
+                const std::shared_ptr<const mslite::Adapter> &slots, const std::vector<mslite::TensorShape> &shapes);
+  Status FillSlots(const mslite::Adapter *adapter);
   bool MustOfferAgain(const std::vector<mslite::TensorShape> &shapes) const;
   Status OfferAgain(const std::vector<mslite::TensorShape> &shapes);
   Status RunSession(const std::vector<MSTensor> *outputs, const MSKernelCallBack &before,
@@ -98,6 +104,8 @@ class ModelImpl {
   std::shared_ptr<mslite::Session> session_;  // other threads, who cancel, load it atomically
   std::unique_ptr<mslite::Trainer> trainer_;
   Constants new_weights_;
+  std::shared_ptr<const mslite::Adapter> slots_;    // an adapter that the session has slots for, or null
+  std::shared_ptr<const mslite::Adapter> adapter_;  // what they hold, or null
   std::shared_ptr<const mslite::Delegation> delegation_;
   std::vector<mslite::TensorShape> offered_shapes_;  // of the inputs, which the delegates have seen
   bool with_engines_ = true;                         // false after one has failed

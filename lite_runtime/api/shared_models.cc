@@ -2,11 +2,13 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 
 #include "crypto/cipher.h"
 #include "model/load.h"
+#include "plan/rewrite/adapter_slots.h"
 #include "plan/rewrite/bind_shapes.h"
 #include "plan/rewrite/obfuscation_ratio.h"
 #include "plan/rewrite/rewrite.h"
@@ -22,6 +24,7 @@ Status FromBytes(std::shared_ptr<const Bytes> bytes, const OpenSettings &setting
   MSLITE_TRY(Load(std::move(bytes), &graph));
   if (settings.obfuscation_ratio != 0) MSLITE_TRY(SetObfuscationRatio(settings.obfuscation_ratio, graph.get()));
   if (settings.weights != nullptr) MSLITE_TRY(SetNewWeights(*settings.weights, graph.get()));
+  if (settings.adapter != nullptr) MSLITE_TRY(AddAdapterSlots(*settings.adapter, graph.get()));
   // Kernels of others get what the file says, and may take the types that ours do not.
   if (settings.delegating != nullptr && mslite_delegation[0] != nullptr) {
     if (settings.shapes != nullptr) BindShapes(*settings.shapes, graph.get());
@@ -57,6 +60,34 @@ Status ReadFile(const std::string &path, const OpenSettings &settings, std::shar
   *bytes = std::move(file);
   return mindspore::kSuccess;
 }
+
+// Models by their file and their slots for adapters.
+using OpenModels = std::map<std::pair<FileIdentity, std::string>, std::weak_ptr<SharedModel>>;
+
+// Those that still live. Under the lock.
+OpenModels &LivingModels() {
+  static auto *models = new OpenModels;
+  for (auto place = models->begin(); place != models->end();) {
+    place = place->second.expired() ? models->erase(place) : std::next(place);
+  }
+  return *models;
+}
+
+// The model from the file of `opened` with slots for this adapter.
+Status WithSlots(const std::shared_ptr<SharedModel> &opened, const OpenSettings &settings,
+                 std::shared_ptr<SharedModel> *model) {
+  const std::lock_guard<std::mutex> lock(ProcessMutex(Guarded::kModels));
+  OpenModels &models = LivingModels();
+  const auto known =
+      std::find_if(models.begin(), models.end(), [&](const auto &entry) { return entry.second.lock() == opened; });
+  if (known == models.end()) return FromBytes(opened->graph->file, settings, model);
+  std::weak_ptr<SharedModel> &place = models[{known->first.first, SlotsText(*settings.adapter)}];
+  *model = place.lock();
+  if (*model != nullptr) return mindspore::kSuccess;
+  MSLITE_TRY(FromBytes(opened->graph->file, settings, model));
+  place = *model;
+  return mindspore::kSuccess;
+}
 }  // namespace
 
 bool Identify(const std::string &path, FileIdentity *identity) {
@@ -75,14 +106,11 @@ Status OpenModel(const std::string &path, const OpenSettings &settings, std::sha
   FileIdentity identity;
   const bool is_identified = Identify(path, &identity);
   const std::lock_guard<std::mutex> lock(ProcessMutex(Guarded::kModels));
-  static auto *models = new std::map<FileIdentity, std::weak_ptr<SharedModel>>;
-  for (auto place = models->begin(); place != models->end();) {
-    place = place->second.expired() ? models->erase(place) : std::next(place);
-  }
+  OpenModels &models = LivingModels();
   if (is_identified) {
-    const auto place = models->find(identity);
+    const auto place = models.find({identity, ""});
     // A model with a side file is found under another path only if it lies beside it: load it anew.
-    if (place != models->end()) *model = place->second.lock();
+    if (place != models.end()) *model = place->second.lock();
     if (*model != nullptr && ((*model)->graph->side_files.empty() || (*model)->graph->file->name() == path)) {
       return mindspore::kSuccess;
     }
@@ -91,7 +119,7 @@ Status OpenModel(const std::string &path, const OpenSettings &settings, std::sha
   std::shared_ptr<const Bytes> bytes;
   MSLITE_TRY(Bytes::Map(path, &bytes));
   MSLITE_TRY(FromBytes(std::move(bytes), settings, model));
-  if (is_identified) (*models)[identity] = *model;
+  if (is_identified) models[{identity, ""}] = *model;
   return mindspore::kSuccess;
 }
 
@@ -112,6 +140,7 @@ Status OpenModel(std::shared_ptr<SharedModel> opened, const OpenSettings &settin
   if (settings.obfuscation_ratio != 0 || settings.weights != nullptr || settings.delegating != nullptr) {
     return FromBytes(opened->graph->file, settings, model);
   }
+  if (settings.adapter != nullptr) return WithSlots(opened, settings, model);
   *model = std::move(opened);
   return mindspore::kSuccess;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "include/api/types.h"
+#include "model/adapter.h"
 #include "plan/frame.h"
 #include "plan/program.h"
 #include "plan/rewrite/new_weights.h"
@@ -36,13 +37,15 @@ struct OpenSettings {
   const Decryption *decryption = nullptr;            // for an encrypted file
   float obfuscation_ratio = 0;                       // that the model gets; 0: the one that it has
   const NewWeights *weights = nullptr;               // that the model gets
+  const Adapter *adapter = nullptr;                  // that the model gets slots for
 };
 
 // The model in a file. While one from the same unchanged file lives, that one; with settings always one of its own.
 Status OpenModel(const std::string &path, const OpenSettings &settings, std::shared_ptr<SharedModel> *model);
 // The model in a buffer, which is copied or decrypted.
 Status OpenModel(const void *data, size_t size, const OpenSettings &settings, std::shared_ptr<SharedModel> *model);
-// The model that was opened before; with settings, which do not decrypt, another one from the same bytes.
+// The model that was opened before; with settings, which do not decrypt, another one from the same bytes. Models that
+// differ from those of an unchanged file by the same slots for an adapter alone are one, while it lives.
 Status OpenModel(std::shared_ptr<SharedModel> opened, const OpenSettings &settings,
                  std::shared_ptr<SharedModel> *model);
 }  // namespace mslite

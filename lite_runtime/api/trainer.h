@@ -72,6 +72,8 @@ class Trainer {
   virtual Status Export(const ExportSettings &settings, std::vector<uint8_t> *model) const = 0;
   // The same into a file, which is there whole or as it was.
   virtual Status Export(const ExportSettings &settings, const std::string &path) const = 0;
+  // What low-rank adapters have learned, and nothing else. Errors: kLiteNotSupport where the model has none.
+  virtual Status ExportAdapter(const std::string &path) const = 0;
 };
 
 // What libmindspore-lite-train has under the name mslite_create_trainer; it sets `status`.

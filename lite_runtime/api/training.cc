@@ -161,11 +161,22 @@ Status Serialization::ExportModel(const Model &model, ModelType model_type, Buff
                 });
 }
 
+namespace {
+std::string WithSuffix(const std::string &file) {
+  const bool has_suffix = file.size() >= 3 && file.compare(file.size() - 3, 3, ".ms") == 0;
+  return has_suffix ? file : file + ".ms";
+}
+}  // namespace
+
+Status Serialization::ExportAdapter(const Model &model, const std::string &adapter_file) {
+  return Call(model.impl_.get(), "ExportAdapter",
+              [&](mslite::Trainer *trainer) { return trainer->ExportAdapter(WithSuffix(adapter_file)); });
+}
+
 Status Serialization::ExportModel(const Model &model, ModelType model_type, const std::string &model_file,
                                   QuantizationType quantization_type, bool export_inference_only,
                                   std::vector<std::string> output_tensor_name) {
-  const bool has_suffix = model_file.size() >= 3 && model_file.compare(model_file.size() - 3, 3, ".ms") == 0;
-  const std::string path = has_suffix ? model_file : model_file + ".ms";
+  const std::string path = WithSuffix(model_file);
   return Export(model.impl_.get(), model_type, quantization_type, export_inference_only, &output_tensor_name,
                 [&](const mslite::Trainer &trainer, const mslite::ExportSettings &settings) {
                   return trainer.Export(settings, path);

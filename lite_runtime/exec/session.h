@@ -70,6 +70,10 @@ class MSLITE_INTERNAL_API Session {
   // the run was cancelled or reached a limit.
   Status Run(const InputView *inputs, StepObserver *observer);
 
+  // Between runs: gives a variable of the model this content of its size, or, where it is null, its first value; that
+  // is what it gets again when the session is resized, too. Errors: kLiteMemoryFailed.
+  Status SetVariable(const std::string &name, const void *data);
+
   // From any thread: ends the run that goes on before its next operator; false when none does.
   bool Cancel() { return control_.Cancel(); }
 

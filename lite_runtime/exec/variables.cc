@@ -74,6 +74,17 @@ Status Session::ResetVariables() {
   return mindspore::kSuccess;
 }
 
+Status Session::SetVariable(const std::string &name, const void *data) {
+  for (size_t i = 0; i < variables_.size(); ++i) {
+    if (model_->variables[i].name != name) continue;
+    MSLITE_TRY(ResetVariable(model_->variables[i], variables_[i]));
+    if (data != nullptr) {
+      std::memcpy(variables_[i]->current.own.get(), data, static_cast<size_t>(ByteSize(variables_[i]->shape)));
+    }
+  }
+  return mindspore::kSuccess;
+}
+
 // Lets a frame read the variables as they are when its graph is entered.
 Status Session::BindVariables(int32_t graph_index, Frame *frame) {
   for (const Program::VariableUse &use : model_->programs[static_cast<size_t>(graph_index)].reads) {

@@ -73,13 +73,19 @@ std::string LegacyVersion(const Bytes &file) {
 }
 
 namespace {
-Status LoadParts(std::shared_ptr<const Bytes> file, bool for_training, std::shared_ptr<Graph> *graph) {
+// A loader of a graph with the file and nothing else.
+Status Begin(std::shared_ptr<const Bytes> file, Graph *graph, Loader *loader) {
   MSLITE_TRY(VerifyBuffer(*file));
+  graph->file = std::move(file);
+  loader->meta = schema::GetMetaGraph(graph->file->data());
+  loader->graph = graph;
+  return mindspore::kSuccess;
+}
+
+Status LoadParts(std::shared_ptr<const Bytes> file, bool for_training, std::shared_ptr<Graph> *graph) {
   auto result = std::make_shared<Graph>();
-  result->file = std::move(file);
   Loader loader;
-  loader.meta = schema::GetMetaGraph(result->file->data());
-  loader.graph = result.get();
+  MSLITE_TRY(Begin(std::move(file), result.get(), &loader));
   if (const auto *version = loader.meta->version(); version != nullptr)
     result->version_text = CleanText(version->str());
   result->version = ParseVersion(result->version_text);
@@ -107,5 +113,18 @@ Status Load(std::shared_ptr<const Bytes> file, std::shared_ptr<Graph> *graph) {
 
 Status LoadTraining(std::shared_ptr<const Bytes> file, std::shared_ptr<Graph> *graph) {
   return LoadParts(std::move(file), true, graph);
+}
+
+Status LoadConstants(std::shared_ptr<const Bytes> file, const std::string &name, std::shared_ptr<Graph> *graph) {
+  auto result = std::make_shared<Graph>();
+  Loader loader;
+  MSLITE_TRY(Begin(std::move(file), result.get(), &loader));
+  const auto *nodes = loader.meta->nodes();
+  const bool is_named = loader.meta->name() != nullptr && loader.meta->name()->str() == name;
+  if (!is_named || (nodes != nullptr && nodes->size() > 0)) return loader.Error("this .ms file is no " + name);
+  MSLITE_TRY(LoadTensors(&loader));
+  MSLITE_TRY(DecodeConstants(&loader));
+  *graph = std::move(result);
+  return mindspore::kSuccess;
 }
 }  // namespace mslite

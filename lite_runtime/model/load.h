@@ -16,6 +16,8 @@ namespace mslite {
 MSLITE_INTERNAL_API Status Load(std::shared_ptr<const Bytes> file, std::shared_ptr<Graph> *graph);
 // As above; of a training graph of MindSpore, all stays: its loss, gradients and optimisers, too.
 MSLITE_INTERNAL_API Status LoadTraining(std::shared_ptr<const Bytes> file, std::shared_ptr<Graph> *graph);
+// As Load, from a file of this name inside that holds constants alone. Errors also for one that is something else.
+Status LoadConstants(std::shared_ptr<const Bytes> file, const std::string &name, std::shared_ptr<Graph> *graph);
 // Of a training graph, whose optimisers change constants where they are, only the part for inference stays: what the
 // losses, nodes whose names contain one of these texts, are computed of, and a Softmax or an activation of it that
 // nobody reads. Other graphs stay as they are.

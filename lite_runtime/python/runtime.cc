@@ -245,6 +245,18 @@ NB_MODULE(_runtime, module) {
           },
           nb::arg("indices"), nb::arg("dims"))
       .def("update_weights", &UpdateWeights, nb::arg("weights"))
+      .def(
+          "load_adapter",
+          [](ms::Model &model, const std::filesystem::path &path) {
+            nb::gil_scoped_release release;
+            Check(model.LoadAdapter(path.string()));
+          },
+          nb::arg("path"))
+      .def("unload_adapter",
+           [](ms::Model &model) {
+             nb::gil_scoped_release release;
+             Check(model.UnloadAdapter());
+           })
       .def("predict", &Predict, nb::arg("inputs"), nb::arg("targets").none())
       .def("cancel", [](const ms::Model &model) { return CancelPredict(model); })
       .def("workspace_bytes", &WorkspaceBytes)

@@ -88,6 +88,13 @@ void DefineTraining(nb::class_<ms::Model> *model) {
       },
       nb::arg("multiplier"), nb::arg("learning_rate"), nb::arg("momentum"));
   model->def(
+      "export_adapter",
+      [](const ms::Model &trained, const std::filesystem::path &path) {
+        nb::gil_scoped_release release;
+        Check(ms::Serialization::ExportAdapter(trained, path.string()));
+      },
+      nb::arg("path"));
+  model->def(
       "export_model",
       [](const ms::Model &trained, const std::filesystem::path &path, uint32_t quantization, bool inference_only,
          const std::vector<std::string> &outputs) {

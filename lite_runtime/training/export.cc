@@ -7,6 +7,7 @@
 
 #include "model/load.h"
 #include "schema/ops_objects.h"
+#include "training/adapters.h"
 #include "training/constants.h"
 #include "training/main_graph.h"
 #include "training/quantise.h"
@@ -27,6 +28,7 @@ class Exporter {
     if (settings.inference_only) {
       MSLITE_TRY(KeepForInference(loss_names, settings.outputs));
       DropDropout();
+      MSLITE_TRY(MergeAdapters(*graph_, variables_, meta_.get()));
     }
     DropFills();
     if (settings.quantised_weights) MSLITE_TRY(QuantiseWeights(settings.inference_only, meta_.get()));

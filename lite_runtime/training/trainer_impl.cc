@@ -15,6 +15,7 @@
 #include "plan/rewrite/new_weights.h"
 #include "plan/rewrite/rewrite.h"
 #include "schema/ops_generated.h"
+#include "training/adapters.h"
 #include "training/constants.h"
 #include "training/export.h"
 #include "training/transfer.h"
@@ -463,6 +464,14 @@ Status TrainerImpl::Export(const ExportSettings &settings, const std::string &pa
   std::vector<uint8_t> model;
   MSLITE_TRY(Export(settings, &model));
   return WriteFile(path, model);
+}
+
+Status TrainerImpl::ExportAdapter(const std::string &path) const {
+  std::vector<std::string> names;
+  for (const TrainedWeight &weight : weights_) names.push_back(weight.weight);
+  std::vector<uint8_t> adapter;
+  MSLITE_TRY(mslite::ExportAdapter(file_, names, *options_.variables, &adapter));
+  return WriteFile(path, adapter);
 }
 }  // namespace mslite
 

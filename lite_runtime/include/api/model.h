@@ -82,6 +82,18 @@ class MS_API Model {
   /// or size.
   Status UpdateWeights(const std::vector<MSTensor> &new_weights);
 
+  /// Lets products of the model add what a low-rank adapter (Serialization::ExportAdapter) has learned, in place of the
+  /// one that was loaded before. The first adapter of its weights and ranks plans again, as long as a build; the next
+  /// ones are copied into their places. Models of one file with such adapters share the file's weights. On failure the
+  /// old adapter stays. The file must not change while it is loaded. Beyond MindSpore Lite.
+  ///
+  /// Errors: kLiteUninitializedObj before a build; kLiteFileError, kLiteGraphFileError for a file that is no adapter;
+  /// kLiteParamInvalid for one of another model; kLiteNotSupport for products of integers, and where the context asks
+  /// for more than the CPU.
+  Status LoadAdapter(const std::string &adapter_path);
+  /// The model computes again, bit for bit, what it did without an adapter.
+  Status UnloadAdapter();
+
   /// Runs the model. `inputs` in the order of GetInputs(); their shapes may differ from the planned ones where the
   /// operators allow it. `outputs` receives the model's own output tensors, whose contents stay until the next run;
   /// an output tensor of the caller that has data of the right size is written in place instead.

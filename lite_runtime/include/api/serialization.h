@@ -36,6 +36,11 @@ class MS_API Serialization {
   static Status ExportModel(const Model &model, ModelType model_type, const std::string &model_file,
                             QuantizationType quantization_type = kNoQuant, bool export_inference_only = true,
                             std::vector<std::string> output_tensor_name = {});
+  /// Writes what a model with low-rank adapters has learned, and nothing of its base, as a `.ms` file for
+  /// Model::LoadAdapter; the path as in ExportModel. Beyond MindSpore Lite.
+  ///
+  /// Errors: kLiteNotSupport for a model that has no adapters or is not built for training; kLiteFileError.
+  static Status ExportAdapter(const Model &model, const std::string &adapter_file);
   /// kLiteNotSupport.
   static Status ExportWeightsCollaborateWithMicro(const Model &model, ModelType model_type,
                                                   const std::string &weight_file, bool is_inference = true,

@@ -103,6 +103,11 @@ MS_API MSTensorHandle MSModelGetOutputByTensorName(const MSModelHandle model, co
    ones stay. Not in generated C. */
 MS_API MSStatus MSModelUpdateWeights(MSModelHandle model, const MSTensorHandleArray new_weights);
 
+/* Lets products of the model add what a low-rank adapter of MSExportAdapter has learned, in place of the one before; or
+   no adapter, so that it computes what it did at first. Beyond MindSpore Lite, and not in generated C. */
+MS_API MSStatus MSModelLoadAdapter(MSModelHandle model, const char *adapter_path);
+MS_API MSStatus MSModelUnloadAdapter(MSModelHandle model);
+
 /* Training in the runtime, by libmindspore-lite-train, which lies beside the library or is linked to the program; not
    in generated C. Without that library MSTrainModelBuild is kMSStatusLiteNotSupport; with a model that is built for
    inference all that follows it, but for MSRunStep, which infers. */
@@ -147,6 +152,8 @@ MS_API MSStatus MSExportModel(MSModelHandle model, MSModelType model_type, const
 MS_API MSStatus MSExportModelBuffer(MSModelHandle model, MSModelType model_type, char **model_data, size_t *data_size,
                                     MSQuantizationType quantization_type, bool export_inference_only,
                                     char **output_tensor_name, size_t num);
+/* Writes what low-rank adapters have learned, and nothing of their base, for MSModelLoadAdapter. */
+MS_API MSStatus MSExportAdapter(MSModelHandle model, const char *adapter_file);
 /* kMSStatusLiteNotSupport. */
 MS_API MSStatus MSExportWeightsCollaborateWithMicro(MSModelHandle model, MSModelType model_type,
                                                     const char *weight_file, bool is_inference, bool enable_fp16,

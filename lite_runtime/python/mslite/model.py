@@ -176,6 +176,21 @@ class Model(Trainable):
 
         self._workers.run(update)
 
+    def load_adapter(self, adapter_path: Path) -> None:
+        """Lets products of the model add what a low-rank adapter (`export_adapter`) has learned, in place of the adapter before.
+
+        The first one plans again, as long as a build; the next ones of its weights and ranks are copied into their places. Models
+        of one file with such adapters share the file's weights. The adapter's file must not change while it is loaded. Beyond
+        MindSpore Lite.
+
+        Raises RuntimeError for a file that is no adapter of this model; the adapter before stays then."""
+        path = model_file(adapter_path)
+        self._workers.run(lambda model: model.load_adapter(path))
+
+    def unload_adapter(self) -> None:
+        """Lets the model compute what it did without an adapter. Beyond MindSpore Lite."""
+        self._workers.run(lambda model: model.unload_adapter())
+
     def get_model_info(self, key: str) -> str:
         """A fact that is stored with the model; empty when there is none of that name."""
         return self._model.info(checked("key", key, str))

@@ -238,6 +238,14 @@ class Trainable(Predictor):
         outputs = strings("output_tensor_name", output_tensor_name)
         self._workers.run(lambda model: model.export_model(path, quantization, export_inference_only, outputs))
 
+    def export_adapter(self, adapter_file: Path) -> None:
+        """Writes what low-rank adapters (`lora_rank` of `converter_lite --trainModel`) have learned, and nothing of their base, to
+        a `.ms` file for `load_adapter`; the path as in `export_model`.
+
+        Raises RuntimeError for a model without adapters, and for a file that cannot be written."""
+        path = os.fspath(adapter_file)
+        self._workers.run(lambda model: model.export_adapter(path))
+
     def _copies(self, ask: Callable[[_runtime.Model], list[Any]]) -> list[Tensor]:
         return [tensor_of(meta_of(meta), array) for meta, array in self._workers.run(ask)]
 

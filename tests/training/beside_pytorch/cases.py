@@ -60,7 +60,9 @@ CASES = (
     Case("SqueezeNet 1.1", images.SqueezeNet, lambda: tasks.colour(64), _settings(Optimizer.ADAM, 1e-3)),
     Case("ShuffleNetV2", images.ShuffleNetV2, lambda: tasks.colour(96), _settings(Optimizer.SGD, 0.1)),
     Case("MobileNetV3-Small", images.MobileNetV3Small, lambda: tasks.colour(96), _settings(Optimizer.RMSPROP, 1e-3)),
-    Case("EfficientNet-B0", images.EfficientNetB0, lambda: tasks.colour(96), _settings(Optimizer.ADAMW, 1e-3, decay=0.01)),
+    Case(
+        "EfficientNet-B0", images.EfficientNetB0, lambda: tasks.colour(96), _settings(Optimizer.ADAMW, 1e-3, decay=0.01)
+    ),
     Case(
         "DenseNet",
         lambda: images.DenseNet((4, 8, 8)),

@@ -1,0 +1,111 @@
+"""Low-rank adapters (LoRA): products whose weight stays, beside which two thin matrices learn what is to be added to it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from zlib import crc32
+
+import numpy as np
+
+from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.mindir.graph import Graph, Node, Value
+from mslite.converter.mindir.ops import Operator
+from mslite.converter.mindir.ops.arithmetic import AddFusion, MulFusion
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.ops.matmul import FullConnection, MatMulFusion
+from mslite.converter.training.builder import Builder
+from mslite.converter.training.gradients import shape_of
+from mslite.converter.training.named import named_constants
+from mslite.converter.training.settings import Lora
+
+A, B, SCALE = ".lora_A", ".lora_B", "lora_scale"
+"""What the names of an adapter's constants end in, behind that of the weight; the name of the scale, which all of them share. The
+runtime knows them by these names."""
+
+
+def add_adapters(graph: Graph, lora: Lora, frozen: Collection[Value], source: str) -> list[Value]:
+    """Lets the chosen products x W of a graph be x W + scale (x A^T) B^T, with A [rank, in] and B [out, rank]. Returns the constants
+    to train: A and B of each weight, and what is trained in full.
+
+    A begins with random numbers, the same in every conversion, and B with zeros: the model computes what it did.
+
+    Raises ConversionError for names that nothing has, and where there is no product to adapt.
+    """
+    trained = [
+        value for value in named_constants(graph.nodes, lora.trained, source, "lora_trained") if value not in frozen
+    ]
+    stay = {*trained, *frozen}
+    chosen = set(named_constants(graph.nodes, lora.layers or ["*"], source, "lora_layers"))
+    adapted: dict[Value, list[Node]] = {}
+    for node in graph.nodes:
+        if _is_adaptable(node) and node.inputs[1] in chosen - stay:
+            adapted.setdefault(node.inputs[1], []).append(node)
+    if not adapted:
+        raise ConversionError(
+            f"{source}: no product of matrices with a constant weight is left for lora_rank to adapt",
+            code=ReturnCode.NOT_SUPPORTED,
+        )
+    nodes, graph.nodes = graph.nodes, []
+    build = Builder(Graph("", graph.inputs, graph.outputs, nodes))
+    build.graph = graph
+    scale = build.constant(SCALE, np.asarray([lora.scale], np.float32))
+    pairs = {weight: _matrices(build, weight, users[0], lora.rank) for weight, users in adapted.items()}
+    for node in nodes:
+        graph.nodes.append(node)
+        if len(node.inputs) > 1 and node in adapted.get(node.inputs[1], ()):
+            _adapt(build, node, *pairs[node.inputs[1]], scale)
+    return [*trained, *(value for pair in pairs.values() for value in pair)]
+
+
+def _is_adaptable(node: Node) -> bool:
+    """A product of rows with a matrix that is a constant."""
+    if not isinstance(node.op, MatMulFusion | FullConnection) or getattr(node.op, "transpose_a", False):
+        return False
+    weight = node.inputs[1]
+    return weight.data is not None and weight.dtype is DataType.FLOAT32 and len(shape_of(weight)) == 2
+
+
+def _sizes(node: Node) -> tuple[int, int]:
+    """The rows and columns of x W: in and out."""
+    first, second = shape_of(node.inputs[1])
+    is_turned = isinstance(node.op, FullConnection) or node.op.transpose_b  # type: ignore[attr-defined]
+    return (second, first) if is_turned else (first, second)
+
+
+def _matrices(build: Builder, weight: Value, node: Node, rank: int) -> tuple[Value, Value]:
+    """A and B. Numbers of A lie evenly within 1 / sqrt(in), as layers begin in PyTorch."""
+    rows, columns = _sizes(node)
+    limit = rows**-0.5
+    a = np.random.default_rng(crc32(weight.name.encode())).uniform(-limit, limit, (rank, rows))
+    return (
+        build.constant(weight.name + A, a.astype(np.float32)),
+        build.constant(weight.name + B, np.zeros((columns, rank), np.float32)),
+    )
+
+
+def _adapt(build: Builder, node: Node, a: Value, b: Value, scale: Value) -> None:
+    """Adds scale (x A^T) B^T to the result of a product."""
+    x, result = node.inputs[0], node.output
+    shape = shape_of(result)
+    inner = (*shape[:-1], shape_of(a)[0])
+    plain = Value(build.name(f"{node.name}/base"), DataType.FLOAT32, shape, format=result.format)
+    node.outputs = (plain,)
+    plain.producer = node
+    op: Operator = MatMulFusion(transpose_b=True)
+    if isinstance(node.op, FullConnection):  # which makes rows of whatever it is given
+        op = FullConnection(use_axis=node.op.use_axis, axis=node.op.axis)
+    thin = build.node(op, f"{node.name}/lora/A", [x, a], inner)
+    scaled = build.node(MulFusion(), f"{node.name}/lora/scaled", [thin, scale], inner)
+    added = build.node(MatMulFusion(transpose_b=True), f"{node.name}/lora/B", [scaled, b], shape)
+    build.graph.nodes.append(Node(AddFusion(), build.name(f"{node.name}/lora"), (plain, added), (result,)))
+
+
+def others(nodes: Sequence[Node], trained: Collection[Value]) -> set[Value]:
+    """All float constants of a graph but these: what stays beside adapters."""
+    known = set(trained)
+    return {
+        value
+        for node in nodes
+        for value in node.inputs
+        if value.data is not None and value.dtype is DataType.FLOAT32 and value not in known
+    }
