@@ -38,8 +38,9 @@ def add_adapters(graph: Graph, lora: Lora, frozen: Collection[Value], source: st
     chosen = set(named_constants(graph.nodes, lora.layers or ["*"], source, "lora_layers"))
     adapted: dict[Value, list[Node]] = {}
     for node in graph.nodes:
-        if _is_adaptable(node) and node.inputs[1] in chosen - stay:
-            adapted.setdefault(node.inputs[1], []).append(node)
+        weight = node.inputs[1] if _is_adaptable(node) else None
+        if weight is not None and weight in chosen - stay and _is_alike_everywhere(weight):
+            adapted.setdefault(weight, []).append(node)
     if not adapted:
         raise ConversionError(
             f"{source}: no product of matrices with a constant weight is left for lora_rank to adapt",
@@ -62,14 +63,26 @@ def _is_adaptable(node: Node) -> bool:
     if not isinstance(node.op, MatMulFusion | FullConnection) or getattr(node.op, "transpose_a", False):
         return False
     weight = node.inputs[1]
-    return weight.data is not None and weight.dtype is DataType.FLOAT32 and len(shape_of(weight)) == 2
+    is_matrix = weight.data is not None and weight.dtype is DataType.FLOAT32 and len(shape_of(weight)) == 2
+    return is_matrix and node.inputs[0] is not weight
+
+
+def _is_turned(node: Node) -> bool:
+    """Whether the weight of a product is [out, in]."""
+    return isinstance(node.op, FullConnection) or bool(getattr(node.op, "transpose_b", False))
+
+
+def _is_alike_everywhere(weight: Value) -> bool:
+    """Whether all its readers are such products: what else it is, as a table of embeddings, would change with it when the adapter
+    becomes a part of it."""
+    users = weight.users
+    return all(_is_adaptable(user) for user in users) and len({_is_turned(user) for user in users}) == 1
 
 
 def _sizes(node: Node) -> tuple[int, int]:
     """The rows and columns of x W: in and out."""
     first, second = shape_of(node.inputs[1])
-    is_turned = isinstance(node.op, FullConnection) or node.op.transpose_b  # type: ignore[attr-defined]
-    return (second, first) if is_turned else (first, second)
+    return (second, first) if _is_turned(node) else (first, second)
 
 
 def _matrices(build: Builder, weight: Value, node: Node, rank: int) -> tuple[Value, Value]:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import mslite
+from mslite.converter import cli
 from mslite.converter.options import FmkType
 from tests.runtime.encrypted_files import KEY, gcm_file
 
@@ -89,6 +90,19 @@ def test_training_in_c(digits: Path, tmp_path: Path) -> None:
     losses = run("tests/api/api_c_train", LENET, digits, tmp_path)["losses"]
     assert len(losses) == 6
     assert np.all(np.diff(losses) < 0)
+
+
+def test_adapters_in_c(digits: Path, tmp_path: Path) -> None:
+    """A model with an adapter computes what the one does that trained it."""
+    config = tmp_path / "lora.cfg"
+    config.write_text("[train_param]\noptimizer=Adam\nlora_rank=2\n")
+    source = ROOT / "examples" / "digits" / "digits.onnx"
+    flags = [f"--modelFile={source}", f"--outputFile={tmp_path / 'lora'}", f"--configFile={config}"]
+    assert cli.main([*flags, "--trainModel=true", "--inputShape=image:1,1,8,8"]) == 0
+    results = run("tests/api/api_c_adapters", tmp_path / "lora.ms", digits, tmp_path / "adapter.ms")
+    assert np.abs(results["trained"] - results["base"]).max() > 0.01
+    np.testing.assert_allclose(results["adapter"], results["trained"], atol=1e-5)
+    np.testing.assert_array_equal(results["without"], results["base"])
 
 
 @pytest.mark.skipif(not LENET.is_file(), reason="the shared models are not here")

@@ -15,7 +15,7 @@ from mslite.converter.mindir.module_io import load
 from tests.codegen.training_reference import Dense, Layer, Trainer, autoencoder, squared_error
 
 from .files import Array, arrays, build
-from .transformer import CLASSES, PRODUCTS, WIDTH, sentences, transformer
+from .transformer import CLASSES, PRODUCTS, SMALL, sentences, transformer
 
 ALPHA, RANK = 6, 3
 ADAPTED = sorted(f"block{block}.{product}.weight" for block in range(2) for product in PRODUCTS)
@@ -235,7 +235,7 @@ def test_an_adapter_is_small(folder: Path) -> None:
     """As large as its matrices are, and no base."""
     model = build(adapted(folder, "small", "lora_rank=1", "lora_layers=block*"))
     model.export_adapter(folder / "small.ms")
-    numbers = 2 * (4 * (WIDTH + WIDTH) + 2 * (WIDTH + 2 * WIDTH))
+    numbers = 2 * (4 * 2 + 2 * 3) * SMALL.width
     assert 4 * numbers < (folder / "small.ms").stat().st_size < 4 * numbers + 24 * 120
     assert (folder / "small.ms").stat().st_size < (folder / "base.ms").stat().st_size / 8
 
@@ -252,7 +252,8 @@ def test_other_bases_are_refused(folder: Path) -> None:
     other = build(convert(folder / "net.onnx", folder / "net", "lora_rank=2", "loss=MeanSquaredError"))
     other.export_adapter(folder / "other.ms")
     with pytest.raises(
-        RuntimeError, match=r"other.ms' is not of model '.*base.ms': it changes 'w0', which is no constant"
+        RuntimeError,
+        match=r"other.ms' is not of model '.*base.ms': it changes 'w0', which is no constant that the model reads",
     ):
         plain.load_adapter(folder / "other.ms")
     with pytest.raises(RuntimeError, match=r"this \.ms file is no adapter"):
@@ -301,6 +302,42 @@ def test_models_without_adapters(folder: Path) -> None:
     with pytest.raises(RuntimeError, match="built for inference"):
         base(folder / "base.ms").export_adapter(folder / "none.ms")
     assert not (folder / "none.ms").exists()
+
+
+def test_shared_weights(tmp_path: Path) -> None:
+    """Two products of one weight share its adapter; a table of embeddings that is the head, too, gets none."""
+    nodes = [
+        helper.make_node("Gather", ["table", "ids"], ["rows"], "embed", axis=0),
+        helper.make_node("Gemm", ["rows", "weight"], ["once"], "once", transB=1),
+        helper.make_node("Tanh", ["once"], ["bent"], "bent"),
+        helper.make_node("Gemm", ["bent", "weight"], ["twice"], "twice", transB=1),
+        helper.make_node("Gemm", ["twice", "table"], ["scores"], "head", transB=1),
+    ]
+    random = np.random.default_rng(6)
+    shapes = {"table": (9, 6), "weight": (6, 6)}
+    tensors = [numpy_helper.from_array(random.standard_normal(s).astype(np.float32), n) for n, s in shapes.items()]
+    ids = helper.make_tensor_value_info("ids", TensorProto.INT64, [4])
+    scores = helper.make_tensor_value_info("scores", TensorProto.FLOAT, [4, 9])
+    graph = helper.make_graph(nodes, "tied", [ids], [scores], tensors)
+    save_model(
+        helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9), tmp_path / "tied.onnx"
+    )
+    convert(tmp_path / "tied.onnx", tmp_path / "base")
+    model = build(convert(tmp_path / "tied.onnx", tmp_path / "lora", "lora_rank=2", "learning_rate=0.1"))
+    assert [weight.name for weight in model.get_trainable_params()] == ["weight.lora_A", "weight.lora_B"]
+    words, labels = np.asarray([0, 3, 8, 3]), np.asarray([1, 2, 3, 4], np.int32)
+    for _ in range(5):
+        model.run_step([words, labels])
+    model.export_model(tmp_path / "merged.ms")
+    model.export_adapter(tmp_path / "adapter.ms")
+    model.set_train_mode(False)
+    (kept,) = model.predict([words, labels])
+    loaded = base(tmp_path / "base.ms")
+    loaded.load_adapter(tmp_path / "adapter.ms")
+    for other in (loaded, base(tmp_path / "merged.ms")):
+        np.testing.assert_allclose(
+            other.predict([words])[0].get_data_to_numpy(), kept.get_data_to_numpy(), rtol=1e-5, atol=1e-5
+        )
 
 
 def test_a_base_with_8_bit_weights(folder: Path) -> None:

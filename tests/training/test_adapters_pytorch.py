@@ -11,7 +11,9 @@ import pytest
 
 from .files import arrays, build, step
 from .test_adapters import ADAPTED, ALPHA, RANK, convert
-from .transformer import HEADS, LENGTH, ROWS, WIDTH, sentences, transformer
+from .transformer import HEADS, ROWS, SMALL, sentences, transformer
+
+LENGTH, WIDTH = SMALL.length, SMALL.width
 
 pytestmark = [
     pytest.mark.frameworks,

@@ -91,7 +91,7 @@ class MS_API Model {
   /// kLiteParamInvalid for one of another model; kLiteNotSupport for products of integers, and where the context asks
   /// for more than the CPU.
   Status LoadAdapter(const std::string &adapter_path);
-  /// The model computes again, bit for bit, what it did without an adapter.
+  /// The model computes again exactly what it did without an adapter. Errors: kLiteUninitializedObj before a build.
   Status UnloadAdapter();
 
   /// Runs the model. `inputs` in the order of GetInputs(); their shapes may differ from the planned ones where the

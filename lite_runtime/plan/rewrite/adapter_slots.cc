@@ -45,7 +45,7 @@ class Slots {
   Status Missing(const std::string &name) const {
     return Fail(mindspore::kLiteParamInvalid,
                 Intro() + "it changes '" + name +
-                    "', which is no constant of the model. Names are those of the model's " +
+                    "', which is no constant that the model reads. Names are those of the model's " +
                     "conversion: convert both from the same source with the same options");
   }
   Status Mismatch(const Tensor &own, const Tensor &given) const {
@@ -138,6 +138,7 @@ class Slots {
 
   Status Adapt(int32_t weight, const Adapter::Pair &pair) {
     const std::set<int32_t> readers = ReadersOf(weight);
+    if (readers.empty()) return Missing(TensorAt(weight).name);
     for (const int32_t reader : readers) MSLITE_TRY(CheckProduct(NodeAt(reader), weight, pair));
     int32_t a = 0;
     int32_t b = 0;

@@ -195,6 +195,22 @@ JAVA_METHOD(void, ModelNative, LoadConfig)(JNIEnv *env, jobject, jlong handle, j
   Guarded(env, [&] { Check(Held<ModelObject>(handle)->model.LoadConfig(ToString(env, path))); });
 }
 
+JAVA_METHOD(void, ModelNative, LoadAdapter)(JNIEnv *env, jobject, jlong handle, jbyteArray path) {
+  Guarded(env, [&] {
+    const Held<ModelObject> model(handle);
+    model->RefuseDuringRuns();
+    Check(model->model.LoadAdapter(ToString(env, path)));
+  });
+}
+
+JAVA_METHOD(void, ModelNative, UnloadAdapter)(JNIEnv *env, jobject, jlong handle) {
+  Guarded(env, [&] {
+    const Held<ModelObject> model(handle);
+    model->RefuseDuringRuns();
+    Check(model->model.UnloadAdapter());
+  });
+}
+
 JAVA_METHOD(void, ModelNative, UpdateConfig)
 (JNIEnv *env, jobject, jlong handle, jbyteArray section, jbyteArray key, jbyteArray value) {
   Guarded(env, [&] {

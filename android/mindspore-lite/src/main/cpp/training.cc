@@ -41,6 +41,13 @@ JAVA_METHOD(void, ModelNative, Export)
   });
 }
 
+JAVA_METHOD(void, ModelNative, ExportAdapter)(JNIEnv *env, jobject, jlong handle, jbyteArray file) {
+  Guarded(env, [&] {
+    const Held<ModelObject> model(handle);
+    Check(Serialization::ExportAdapter(model->model, ToString(env, file)));
+  });
+}
+
 JAVA_METHOD(void, ModelNative, ExportWeights)
 (JNIEnv *env, jobject, jlong handle, jbyteArray file, jboolean is_inference, jboolean enable_fp16,
  jobjectArray changeable) {

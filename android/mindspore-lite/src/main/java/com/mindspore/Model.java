@@ -238,7 +238,25 @@ public class Model extends ModelNative {
         });
   }
 
+  /**
+   * Lets products of the model add what a low-rank adapter of {@link #exportAdapter} has learned, in place of the one
+   * before, which stays where this one is refused.
+   */
+  public boolean loadAdapter(String adapterPath) {
+    return attempt(() -> nativeLoadAdapter(handle(), utf8(adapterPath, "the path")));
+  }
+
+  /** Lets the model compute what it did without an adapter. */
+  public boolean unloadAdapter() {
+    return attempt(() -> nativeUnloadAdapter(handle()));
+  }
+
   // Training, of models that were built with a TrainCfg.
+
+  /** Writes what low-rank adapters have learned, and nothing of their base, for {@link #loadAdapter}. */
+  public boolean exportAdapter(String fileName) {
+    return attempt(() -> nativeExportAdapter(handle(), utf8(fileName, "the file")));
+  }
 
   /**
    * Writes the model as it is, as a {@code .ms} file, whole or not at all; the suffix may be left out.

@@ -38,6 +38,12 @@ abstract class ModelNative extends NativeHandle {
 
   final native void nativeUpdateConfig(long model, byte[] section, byte[] key, byte[] value);
 
+  final native void nativeLoadAdapter(long model, byte[] path);
+
+  final native void nativeUnloadAdapter(long model);
+
+  final native void nativeExportAdapter(long model, byte[] file);
+
   final native void nativeExport(long model, byte[] file, int quantization, boolean onlyInference, byte[][] outputs);
 
   final native void nativeExportWeights(

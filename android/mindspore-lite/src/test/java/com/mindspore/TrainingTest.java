@@ -115,6 +115,40 @@ class TrainingTest {
   }
 
   @Test
+  void anAdapterIsTrainedAndSwitched() {
+    String file = folder.resolve("adapter.ms").toString();
+    try (Model model = model(Digits.file("digits_lora.ms"));
+        Model base = new Model();
+        MSContext context = Digits.context()) {
+      assertTrue(model.setTrainMode(true), model.getLastError());
+      assertTrue(model.getInputs().get(0).setData(Digits.image(0)));
+      assertTrue(model.getInputs().get(1).setData(new int[] {3}));
+      for (int step = 0; step < 5; ++step) {
+        assertTrue(model.runStep(), model.getLastError());
+      }
+      assertTrue(model.exportAdapter(folder.resolve("adapter").toString()), model.getLastError());
+      assertFalse(model.loadAdapter(file), "it has those that it trains");
+      assertTrue(model.setTrainMode(false) && model.predict(), model.getLastError());
+      float[] trained = Digits.output(model).getFloatData();
+
+      assertTrue(base.build(Digits.file("digits.ms"), ModelType.MT_MINDIR_LITE, context), base.getLastError());
+      assertTrue(base.resize(base.getInputs(), new int[][] {{1, 8, 8, 1}}), base.getLastError());
+      assertTrue(Digits.input(base).setData(Digits.image(0)) && base.predict());
+      float[] before = Digits.output(base).getFloatData();
+      assertTrue(base.loadAdapter(file), base.getLastError());
+      assertFalse(base.loadAdapter(Digits.file("digits.ms")));
+      assertTrue(base.getLastError().contains("no adapter"), base.getLastError());
+      assertFalse(base.loadAdapter(null));
+      assertTrue(base.predict(), base.getLastError());
+      assertArrayEquals(trained, Digits.output(base).getFloatData(), 1e-5f);
+      assertFalse(Arrays.equals(trained, before));
+      assertTrue(base.unloadAdapter() && base.predict(), base.getLastError());
+      assertArrayEquals(before, Digits.output(base).getFloatData(), 0f);
+      assertFalse(base.exportAdapter(file));
+    }
+  }
+
+  @Test
   void weightsGoFromOneModelToAnother() {
     try (Model model = model(FILE);
         Model other = model(FILE)) {
