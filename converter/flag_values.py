@@ -179,7 +179,9 @@ def asked_training(given: Mapping[str, str], sections: Mapping[str, Mapping[str,
     if "trainMemory" not in given:
         return settings
     if settings.memory is not None:
-        raise FlagError("INPUT ILLEGAL: trainMemory is given, and memory in [train_param], too; give one", "trainMemory")
+        raise FlagError(
+            "INPUT ILLEGAL: trainMemory is given, and memory in [train_param], too; give one", "trainMemory"
+        )
     try:
         return dataclasses.replace(settings, memory=parse_memory(given["trainMemory"], "trainMemory"))
     except UsageError as error:

@@ -49,7 +49,10 @@ class _Net:
 
     def normalised(self) -> str:
         place = len(self.constants)
-        numbers = {"scale": 1 + 0.1 * self.random.standard_normal(CHANNELS), "offset": self.random.standard_normal(CHANNELS)}
+        numbers = {
+            "scale": 1 + 0.1 * self.random.standard_normal(CHANNELS),
+            "offset": self.random.standard_normal(CHANNELS),
+        }
         numbers |= {"mean": self.random.standard_normal(CHANNELS), "variance": 1 + self.random.random(CHANNELS)}
         return self.add("BatchNormalization", *(self.constant(f"{n}{place}", data) for n, data in numbers.items()))
 
@@ -130,9 +133,7 @@ _NETS = [_chain, _residual, _normalised, _dropping, _skipping]
 
 
 def _settings(memory: int | None, optimizer: Optimizer = Optimizer.MOMENTUM) -> TrainSettings:
-    return TrainSettings(
-        Loss.SPARSE_SOFTMAX, optimizer, 0.05, batch_norm=BatchNorm.TRAIN, dropout=True, memory=memory
-    )
+    return TrainSettings(Loss.SPARSE_SOFTMAX, optimizer, 0.05, batch_norm=BatchNorm.TRAIN, dropout=True, memory=memory)
 
 
 def _converted(model: Path, settings: TrainSettings) -> Path:

@@ -105,7 +105,9 @@ class Chain:
         """The memories at which the cost falls, from the smallest that suffices on."""
         costs = self._costs[0, -1]
         return [
-            memory for memory, cost in enumerate(costs) if np.isfinite(cost) and (not memory or cost < costs[memory - 1])
+            memory
+            for memory, cost in enumerate(costs)
+            if np.isfinite(cost) and (not memory or cost < costs[memory - 1])
         ]
 
     def schedule(self, memory: int) -> list[Step]:

@@ -19,7 +19,9 @@ def arena_bytes(stored: Module) -> int:
     import mslite  # which costs time that other conversions do not need
 
     module = copy_module(stored)
-    for value in module.main.values():  # the plan does not depend on weights, and who encrypts the result wants none on a disk
+    for (
+        value
+    ) in module.main.values():  # the plan does not depend on weights, and who encrypts the result wants none on a disk
         if value.data is not None and value.dtype is DataType.FLOAT32 and value.data.size > 1:
             value.data = np.zeros(value.data.shape, np.float32)
     with tempfile.TemporaryDirectory() as folder:

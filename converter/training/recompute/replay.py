@@ -12,7 +12,9 @@ from mslite.converter.training.recompute.chain import Kind, Step
 from mslite.converter.training.recompute.stages import Block
 
 
-def replay(graph: Graph, passes: Passes, blocks: Sequence[Block], pinned: set[Value], steps: Sequence[Step]) -> list[Node]:
+def replay(
+    graph: Graph, passes: Passes, blocks: Sequence[Block], pinned: set[Value], steps: Sequence[Step]
+) -> list[Node]:
     """Brings the nodes of a training graph into the order of `steps`. Returns the nodes that were added."""
     return _Replay(graph, passes, blocks, pinned).run(steps)
 
@@ -66,7 +68,13 @@ class _Replay:
             inputs = tuple(self.latest.get(value, value) for value in node.inputs)
             name = self.names.name(f"Gradients/{node.name}/again")
             outputs = tuple(
-                Value(self.names.name(f"{name}/{number}"), value.dtype, value.shape, format=value.format, quant=value.quant)
+                Value(
+                    self.names.name(f"{name}/{number}"),
+                    value.dtype,
+                    value.shape,
+                    format=value.format,
+                    quant=value.quant,
+                )
                 for number, value in enumerate(node.outputs)
             )
             copy = Node(node.op, name, inputs, outputs, node.quant_type, node.source)

@@ -128,7 +128,9 @@ class _Chain:
     def _inputs(self, nodes: Iterable[Node], inside: set[Node]) -> set[Value]:
         """What comes from the stage before."""
         read = {value for node in nodes for value in node.inputs}
-        return {value for value in read if value in self.last and value not in self.pinned and value.producer not in inside}
+        return {
+            value for value in read if value in self.last and value not in self.pinned and value.producer not in inside
+        }
 
 
 def work_of(node: Node) -> float:
