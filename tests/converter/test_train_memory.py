@@ -167,6 +167,15 @@ def _trained(model: mslite.Model, steps: int = 3) -> dict[str, Array]:
     return found | {one.name: one.get_data_to_numpy().copy() for one in tensors}
 
 
+def _inferred(file: Path) -> Array:
+    """What the file computes where it is loaded for inference."""
+    model = mslite.Model()
+    model.build_from_file(file, mslite.ModelType.MINDIR)
+    shape = tuple(model.get_inputs()[0].shape)
+    (result,) = model.predict([np.random.default_rng(1).standard_normal(shape).astype(np.float32)])
+    return result.get_data_to_numpy()
+
+
 def _assert_same(found: dict[str, Array], expected: dict[str, Array]) -> None:
     assert found.keys() == expected.keys()
     for name, values in found.items():
@@ -209,6 +218,7 @@ def test_the_same_in_less_memory(network: object, tmp_path: Path) -> None:
         assert _bytes(file) <= budget < whole
         assert _copies(file)
         _assert_same(_trained(_built(file)), expected)
+        np.testing.assert_array_equal(_inferred(file), _inferred(plain))
 
 
 def test_what_is_run_again(tmp_path: Path) -> None:
