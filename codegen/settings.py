@@ -110,7 +110,9 @@ def _train(path: Path, micro: Mapping[str, str]) -> TrainSettings | None:
             "layers compute what they compute in inference"
         )
     if settings.memory is not None:
-        raise UsageError("INPUT ILLEGAL: memory in [train_param] is for --trainModel=true: in generated C nothing is computed again")
+        raise UsageError(
+            "INPUT ILLEGAL: memory in [train_param] is for --trainModel=true: in generated C nothing is computed again"
+        )
     return settings
 
 
