@@ -302,3 +302,16 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     ):
         assert main(wrong) == ExitStatus.WRONG_USAGE
         assert reason in capsys.readouterr().err
+
+
+def test_a_runtime_that_cannot_train(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one that was built without training: the budget cannot be met, and the message says why."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise RuntimeError("training needs libmindspore-lite-train.so")
+
+    net = _Net()
+    _chain(net)
+    monkeypatch.setattr(mslite.Model, "build_from_file", refuse)
+    with pytest.raises(ConversionError, match=r"--trainMemory: .* training needs libmindspore-lite-train\.so"):
+        _converted(net.save(tmp_path / "net.onnx"), _settings(1 << 30))
