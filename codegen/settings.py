@@ -109,6 +109,10 @@ def _train(path: Path, micro: Mapping[str, str]) -> TrainSettings | None:
             "INPUT ILLEGAL: batch_norm=Train and dropout=true in [train_param] are for --trainModel=true: in generated C these "
             "layers compute what they compute in inference"
         )
+    if settings.memory is not None:
+        raise UsageError(
+            "INPUT ILLEGAL: memory in [train_param] is for --trainModel=true: in generated C nothing is computed again"
+        )
     return settings
 
 

@@ -16,6 +16,7 @@ from mslite.converter.training.build import TrainingGraph
 from mslite.converter.training.builder import Builder
 from mslite.converter.training.losses import loss_nodes
 from mslite.converter.training.optimizers import LEARNING_RATE, Variables
+from mslite.converter.training.passes import with_steps
 
 STATES = {"SGD": (3, 5), "ApplyMomentum": (1,), "Adam": (1, 2), "AdamWeightDecay": (1, 2)}
 """Optimiser -> the operands that it changes besides the weight, in the order of its results here."""
@@ -81,12 +82,16 @@ class _Adoption:
         for node in nodes:
             self.shape_of_result(node)
         trained = []
+        others, steps = self.graph.nodes, []
         for node in changing:
+            self.graph.nodes = []
             if node.op.name in STATES:
                 trained.append(self.name_of(node.inputs[0]))
                 self.optimiser(node)
             else:
                 self.assignment(node)
+            steps.append(self.graph.nodes)
+        self.graph.nodes = with_steps(others, steps)
         return tuple(dict.fromkeys(trained))
 
     def variable(self, node: Node, value: Value, name: str) -> None:

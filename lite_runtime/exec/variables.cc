@@ -24,6 +24,10 @@ bool WritesOver(const Graph &graph, const Program &program, const ProgramStep &s
 bool ChangesInPlace(const Graph &graph, const Program &program, const Program::VariableUse &write) {
   const int32_t producer = program.producer[static_cast<size_t>(write.local)];
   if (producer < 0 || producer == Program::kConstant) return false;
+  const auto is_another = [&](const Program::VariableUse &other) {
+    return other.variable == write.variable && other.local != write.local;
+  };
+  if (std::any_of(program.writes.begin(), program.writes.end(), is_another)) return false;  // the last one counts
   const ProgramStep &step = program.steps[static_cast<size_t>(producer)];
   const int32_t last = WritesOver(graph, program, step, write.local) ? producer : producer - 1;
   return std::all_of(program.reads.begin(), program.reads.end(), [&](const Program::VariableUse &read) {

@@ -167,6 +167,15 @@ def _trained(model: mslite.Model, steps: int = 3) -> dict[str, Array]:
     return found | {one.name: one.get_data_to_numpy().copy() for one in tensors}
 
 
+def _inferred(file: Path) -> Array:
+    """What the file computes where it is loaded for inference."""
+    model = mslite.Model()
+    model.build_from_file(file, mslite.ModelType.MINDIR)
+    shape = tuple(model.get_inputs()[0].shape)
+    (result,) = model.predict([np.random.default_rng(1).standard_normal(shape).astype(np.float32)])
+    return result.get_data_to_numpy()
+
+
 def _assert_same(found: dict[str, Array], expected: dict[str, Array]) -> None:
     assert found.keys() == expected.keys()
     for name, values in found.items():
@@ -209,6 +218,7 @@ def test_the_same_in_less_memory(network: object, tmp_path: Path) -> None:
         assert _bytes(file) <= budget < whole
         assert _copies(file)
         _assert_same(_trained(_built(file)), expected)
+        np.testing.assert_array_equal(_inferred(file), _inferred(plain))
 
 
 def test_what_is_run_again(tmp_path: Path) -> None:
@@ -292,3 +302,16 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     ):
         assert main(wrong) == ExitStatus.WRONG_USAGE
         assert reason in capsys.readouterr().err
+
+
+def test_a_runtime_that_cannot_train(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one that was built without training: the budget cannot be met, and the message says why."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise RuntimeError("training needs libmindspore-lite-train.so")
+
+    net = _Net()
+    _chain(net)
+    monkeypatch.setattr(mslite.Model, "build_from_file", refuse)
+    with pytest.raises(ConversionError, match=r"--trainMemory: .* training needs libmindspore-lite-train\.so"):
+        _converted(net.save(tmp_path / "net.onnx"), _settings(1 << 30))

@@ -97,18 +97,22 @@ class _Search:
             return
         self.seen.add(tuple(len(block.nodes) for block in blocks))
         chain = _chain(blocks)
-        levels = chain.levels()
-        fits = -1
+        levels = self._cheaper(chain, sum(block.stage.cost for block in blocks))
         low, high = 0, len(levels)  # the arena grows with the level, but for chance
         while low < high:
             middle = (low + high) // 2
             if self._try(longest, chain, levels[middle]):
-                low, fits = middle + 1, middle
+                low = middle + 1
             else:
                 high = middle
-        if fits < 0:
+        if self.best is None:
             for level in levels[1:_LOWEST]:
                 self._try(longest, chain, level)
+
+    def _cheaper(self, chain: Chain, once: float) -> list[int]:
+        """The memories whose schedules cost less than the best so far. `once`: the cost where nothing is computed again."""
+        most = math.inf if self.best is None else self.best.work
+        return [level for level in chain.levels() if chain.cost(level) - once < most]
 
     def _try(self, longest: int | None, chain: Chain, level: int) -> bool:
         candidate = self._made(longest, chain, level)

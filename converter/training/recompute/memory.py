@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Module, Value
 from mslite.converter.mindir.module_copy import copy_module
 from mslite.converter.mindir.module_io import save
@@ -15,7 +16,8 @@ from mslite.converter.training.recompute.stages import size_of
 
 
 def arena_bytes(stored: Module) -> int:
-    """The arena of a step, as the runtime plans it on this machine. `stored`: a training graph in the form of files."""
+    """The arena of a step, as the runtime plans it on this machine. `stored`: a training graph in the form of files. Raises
+    ConversionError where it cannot."""
     import mslite  # which costs time that other conversions do not need
 
     module = copy_module(stored)
@@ -27,8 +29,12 @@ def arena_bytes(stored: Module) -> int:
     with tempfile.TemporaryDirectory() as folder:
         (file, *_) = save(module, Path(folder) / "step.ms")
         model = mslite.Model()
-        model.build_from_file(file, mslite.ModelType.MINDIR, train_cfg=mslite.TrainCfg())
-        model.set_train_mode(True)
+        try:
+            model.build_from_file(file, mslite.ModelType.MINDIR, train_cfg=mslite.TrainCfg())
+            model.set_train_mode(True)
+        except RuntimeError as error:
+            reason = f"--trainMemory: the runtime, which says what a step takes, cannot plan it: {error}"
+            raise ConversionError(reason, code=ReturnCode.NOT_SUPPORTED) from None
         return model.workspace_bytes()
 
 

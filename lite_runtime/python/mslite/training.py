@@ -163,7 +163,8 @@ class Trainable(Predictor):
 
     def get_gradients(self) -> list[Tensor]:
         """Copies of the gradients of the last step, or of their sums where steps add them; one for each weight, in the
-        order of `get_trainable_params`. Empty before the first of such steps."""
+        order of `get_trainable_params`. Empty before the first of such steps, and for models that were made with
+        `--trainMemory` unless steps add them."""
         return self._copies(lambda model: model.gradients())
 
     def apply_gradients(self, gradients: Sequence[Tensor]) -> None:
