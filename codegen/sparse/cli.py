@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import IO
 
 from rich.progress import Progress
 
@@ -98,8 +99,11 @@ def configuration(keys: Mapping[str, str], result: Result) -> str:
 
 
 def _write(path: Path, text: str) -> None:
+    def write(file: IO[bytes]) -> None:
+        file.write(text.encode())
+
     try:
-        write_together({path: lambda file: file.write(text.encode()) and None})
+        write_together({path: write})
     except OSError as error:
         raise ConversionError(
             f"{path}: the configuration cannot be written: {error.strerror or error}", code=ReturnCode.FILE_ERROR
