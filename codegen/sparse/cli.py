@@ -62,8 +62,7 @@ def _parser() -> argparse.ArgumentParser:
         type=Path,
         help="a configuration whose [train_param] says how the device trains; batch_size is 1 without",
     )
-    parser.add_argument("--trialSteps", type=_count, default=40, help="steps of each trial (40)")
-    parser.add_argument("--trialBatch", type=_count, default=16, help="samples of a trial's step (16)")
+    parser.add_argument("--trialSteps", type=_count, default=200, help="steps of each trial (200)")
     return parser
 
 
@@ -118,7 +117,7 @@ def _run(given: argparse.Namespace) -> None:
     with Progress(transient=True, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task("", total=None)
         result = choose_updates(
-            given.model, settings, samples, target, given.budget, given.trialSteps, given.trialBatch,
+            given.model, settings, samples, target, given.budget, given.trialSteps,
             lambda text: bar.update(task, description=text),
         )  # fmt: skip
     _write(given.output, configuration(keys, result))
@@ -131,6 +130,8 @@ def _run(given: argparse.Namespace) -> None:
     print(
         f"loss       {result.before:.4f}, last layer trained {result.alone:.4f}, all that is chosen {result.after:.4f}"
     )
+    if result.after > result.alone:
+        print("note       together they do worse than the last layer alone: a lower learning_rate may help")
     print(f"written    {given.output}, {report}")
 
 

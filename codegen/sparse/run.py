@@ -54,7 +54,6 @@ def choose_updates(
     target: Target,
     budget: int,
     steps: int,
-    batch: int,
     progress: Callable[[str], None] = lambda text: None,
 ) -> Result:
     """Raises ConversionError for what cannot be trained, data that does not fit, and a budget below the smallest choice."""
@@ -74,7 +73,7 @@ def choose_updates(
         return memory.about(chosen)
 
     first = _first(choices, layers[-1].name, price, budget, source)
-    trials = Trials(module, settings, samples, source, batch, steps)
+    trials = Trials(module, settings, samples, source, steps)
     progress("the last layer alone")
     before, alone = trials.loss(first)
     tried = []

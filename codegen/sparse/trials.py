@@ -19,6 +19,8 @@ from mslite.converter.training import TrainSettings, store_in_place, training_gr
 
 _HELD = 4
 """One sample in so many is held back."""
+_MOST_HELD = 128
+"""No more than so many of them are looked at."""
 
 
 @dataclass(frozen=True)
@@ -50,21 +52,19 @@ def read_samples(path: Path) -> Samples:
 class Trials:
     """Trains copies of the model, each from its own weights on the same batches."""
 
-    def __init__(
-        self, module: Module, settings: TrainSettings, samples: Samples, source: str, batch: int, steps: int
-    ) -> None:
-        self.module, self.settings, self.source, self.steps = module, replace(settings, batch=batch), source, steps
-        self.batch = batch
+    def __init__(self, module: Module, settings: TrainSettings, samples: Samples, source: str, steps: int) -> None:
+        self.module, self.settings, self.source, self.steps = module, settings, source, steps
+        self.batch = batch = settings.batch or 1
         held = samples.count // _HELD
         if held < batch:
             raise ConversionError(
                 f"the data has {samples.count} samples; {_HELD * batch} are needed, of which every {_HELD}th is held back, for "
-                f"batches of {batch}. --trialBatch=1 takes the fewest",
+                f"batches of {batch}",
                 code=ReturnCode.INPUT_PARAMETER_INVALID,
             )
         self.samples = samples
         order = np.random.default_rng(0).permutation(samples.count)
-        self.held, self.own = order[:held], order[held:]
+        self.held, self.own = order[: min(held, max(batch, _MOST_HELD))], order[held:]
 
     def loss(self, chosen: Collection[Choice]) -> tuple[float, float]:
         """The mean loss of the samples held back, before and after training what is chosen."""

@@ -196,7 +196,7 @@ def test_a_choice_within_a_budget(tmp_path: Path, capsys: pytest.CaptureFixture[
     train.write_text("[train_param]\nlearning_rate=0.1\n")
     output = tmp_path / "sparse.cfg"
     arguments = [str(tmp_path / "lenet.onnx"), f"--data={_data(tmp_path)}", f"--configFile={train}"]
-    assert cli.main([*arguments, f"--output={output}", "--budget=5K", "--trialSteps=10"]) == 0
+    assert cli.main([*arguments, f"--output={output}", "--budget=5K", "--trialSteps=40"]) == 0
     assert "training everything" in capsys.readouterr().out
     sections = read_config(output)
     assert sections["train_param"] == {"learning_rate": "0.1", "batch_size": "1"}
@@ -227,7 +227,7 @@ def test_data_that_does_not_fit(tmp_path: Path, capsys: pytest.CaptureFixture[st
         ({"label": labels}, "the data has no array 'x'"),
         ({"label": labels, "x": images[:, :4]}, "have the shape [4, 8, 1], not [8, 8, 1]"),
         ({"label": labels, "x": images[:9]}, "the same number of samples"),
-        ({"label": labels[:9], "x": images[:9]}, "the data has 9 samples; 64 are needed"),
+        ({"label": labels[:3], "x": images[:3]}, "the data has 3 samples; 4 are needed"),
     ):
         np.savez(data, **arrays)  # type: ignore[arg-type]
         assert cli.main([str(tmp_path / "lenet.onnx"), f"--data={data}", output, "--budget=64K"]) == 1
