@@ -130,8 +130,6 @@ def _run(given: argparse.Namespace) -> None:
     print(
         f"loss       {result.before:.4f}, last layer trained {result.alone:.4f}, all that is chosen {result.after:.4f}"
     )
-    if result.after > result.alone:
-        print("note       together they do worse than the last layer alone: a lower learning_rate may help")
     print(f"written    {given.output}, {report}")
 
 

@@ -9,13 +9,17 @@ from pathlib import Path
 
 from mslite.codegen.sparse.choices import Choice, choices_of, updates_of
 from mslite.codegen.sparse.memory import MemoryOf, Needed
-from mslite.codegen.sparse.search import Added, search
+from mslite.codegen.sparse.search import Added, Found, search
 from mslite.codegen.sparse.trials import Samples, Trials
 from mslite.codegen.targets import Target
 from mslite.codegen.training.generate import TrainSource, read_module
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.module_copy import copy_module
 from mslite.converter.training import LayerUpdate, TrainSettings, is_training, trainable_layers
+
+
+_JOINT = 8
+"""So many lengths of the search's way are tried with all that was chosen by then."""
 
 
 @dataclass(frozen=True)
@@ -90,14 +94,29 @@ def choose_updates(
     while needed.arena > budget and found.added:  # the plan needs more than the search was told
         found.take_back()
         needed = memory.of(found.chosen)
-    progress("all that is chosen")
-    _, after = trials.loss(found.chosen)
+    joint = _joint(found, trials, alone, progress)
+    best = min(joint, key=lambda count: joint[count])
+    if best < len(found.added):
+        found.added = found.added[:best]
+        needed = memory.of(found.chosen)
     order = {layer.name: number for number, layer in enumerate(layers)}
     updates = tuple(sorted(updates_of(found.chosen), key=lambda one: order[one[0]]))
     return Result(
         tried, first, found.added, updates, needed, memory.of_all(), memory.of(first), budget, before,
-        alone, after, steps, trials.batch,
+        alone, joint[best], steps, trials.batch,
     )  # fmt: skip
+
+
+def _joint(found: Found, trials: Trials, alone: float, progress: Callable[[str], None]) -> dict[int, float]:
+    """The loss of what the search chose first, by how many additions: contributions that were measured one by one need not add up."""
+    count = len(found.added)
+    losses = {0: alone}
+    for share in range(1, _JOINT + 1):
+        additions = count * share // _JOINT
+        if additions not in losses:
+            progress(f"{additions} of {count} together")
+            losses[additions] = trials.loss(Found(found.first, found.added[:additions]).chosen)[1]
+    return losses
 
 
 def _first(
