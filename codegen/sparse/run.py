@@ -17,7 +17,6 @@ from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.module_copy import copy_module
 from mslite.converter.training import LayerUpdate, TrainSettings, is_training, trainable_layers
 
-
 _JOINT = 8
 """So many lengths of the search's way are tried with all that was chosen by then."""
 
