@@ -15,14 +15,18 @@ from sklearn.datasets import load_digits
 
 from mslite.codegen.cli import main
 from mslite.codegen.core import Core
+from mslite.codegen.lowering import lower_ms
 from mslite.codegen.sparse import cli
 from mslite.codegen.sparse.choices import Choice, choices_of, updates_of
 from mslite.codegen.sparse.search import search
 from mslite.codegen.targets import target_named
 from mslite.codegen.training import TrainSource, generate_training
 from mslite.converter.config_file import read_config
+from mslite.converter.convert import convert
+from mslite.converter.options import Options
 from mslite.converter.training import LayerUpdate, TrainableLayer, TrainSettings, settings_of_sections
 
+from .networks import keywords
 from .training_reference import lenet
 
 UPDATE = "conv2=weights:1/2,bias\ndense1=weights:8\ndense2=weights,bias"
@@ -113,6 +117,19 @@ def test_depthwise_channels_and_a_weight_that_is_not_joined(tmp_path: Path) -> N
     assert {one.outputs[0].size for one in step.steps if one.operator == "GateMask"} == {16 * 64 // 8, 16 * 16 // 8, 12}
     (filters,) = (one for one in step.steps if one.operator == "Conv2DBackpropFilterFusion")
     assert filters.outputs[0].shape == (4, 3, 3, 1)
+
+
+def test_a_backbone_on_integers(tmp_path: Path) -> None:
+    (tmp_path / "keywords.tflite").write_bytes(keywords())
+    names = [step.name for step in lower_ms(_converted(tmp_path), target_named("cortex-m4")).steps if step.macs]
+    cores = _cores(tmp_path / "keywords.tflite", _settings(tmp_path, f"{names[-1]}=bias"), tmp_path / "project")
+    _make(tmp_path / "project", "test", "host-test")
+    kernels = [step.kernel for step in cores[1].program.steps]
+    assert sum("int8" in kernel for kernel in kernels) >= len(names) - 1
+
+
+def _converted(folder: Path) -> Path:
+    return convert(Options(folder / "keywords.tflite", folder / "keywords.ms")).files[0]
 
 
 def test_nothing_else_is_computed_or_kept(tmp_path: Path) -> None:
