@@ -128,7 +128,8 @@ def _run(given: argparse.Namespace) -> None:
         f"arena      {grouped(result.needed.arena)} B of {grouped(result.budget)} B; training everything: {grouped(result.everything.arena)} B"
     )
     print(
-        f"loss       {result.before:.4f}, last layer trained {result.alone:.4f}, all that is chosen {result.after:.4f}"
+        f"{'loss' if result.before.accuracy is None else 'accuracy':10} {result.before.text}, last layer trained "
+        f"{result.alone.text}, all that is chosen {result.after.text}"
     )
     print(f"written    {given.output}, {report}")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from mslite.codegen.sparse.choices import Choice, choices_of, updates_of
 from mslite.codegen.sparse.memory import MemoryOf, Needed
 from mslite.codegen.sparse.search import Added, Found, search
-from mslite.codegen.sparse.trials import Samples, Trials
+from mslite.codegen.sparse.trials import Outcome, Samples, Trials
 from mslite.codegen.targets import Target
 from mslite.codegen.training.generate import TrainSource, read_module
 from mslite.converter.errors import ConversionError, ReturnCode
@@ -32,7 +32,7 @@ class Tried:
 
 @dataclass(frozen=True)
 class Result:
-    """`first`: what every trial trained; `before` and `alone`: the loss without training and with `first` alone; `after`: with
+    """`first`: what every trial trained; `before` and `alone`: what comes out without training and with `first` alone; `after`: with
     all that is chosen."""
 
     tried: list[Tried]
@@ -43,9 +43,9 @@ class Result:
     everything: Needed
     smallest: Needed
     budget: int
-    before: float
-    alone: float
-    after: float
+    before: Outcome
+    alone: Outcome
+    after: Outcome
     steps: int
     batch: int
 
@@ -78,13 +78,13 @@ def choose_updates(
     first = _first(choices, layers[-1].name, price, budget, source)
     trials = Trials(module, settings, samples, source, steps)
     progress("the last layer alone")
-    before, alone = trials.loss(first)
+    before, alone = trials.outcomes(first)
     tried = []
     for number, choice in enumerate(choices, 1):
         if choice in first:
             continue
         progress(f"{number} of {len(choices)}: {choice.text}")
-        contribution = alone - trials.loss([*first, choice])[1]
+        contribution = trials.outcomes([*first, choice])[1].score - alone.score
         tried.append(Tried(choice, contribution, price([*first, choice]) - price(first)))
     progress("the search")
     contributions = {one.choice: one.contribution for one in tried}
@@ -94,7 +94,7 @@ def choose_updates(
         found.take_back()
         needed = memory.of(found.chosen)
     joint = _joint(found, trials, alone, progress)
-    best = min(joint, key=lambda count: joint[count])
+    best = max(joint, key=lambda count: joint[count].score)
     if best < len(found.added):
         found.added = found.added[:best]
         needed = memory.of(found.chosen)
@@ -106,16 +106,16 @@ def choose_updates(
     )  # fmt: skip
 
 
-def _joint(found: Found, trials: Trials, alone: float, progress: Callable[[str], None]) -> dict[int, float]:
-    """The loss of what the search chose first, by how many additions: contributions that were measured one by one need not add up."""
+def _joint(found: Found, trials: Trials, alone: Outcome, progress: Callable[[str], None]) -> dict[int, Outcome]:
+    """The outcome of what the search chose first, by how many additions: contributions that were measured one by one need not add up."""
     count = len(found.added)
-    losses = {0: alone}
+    outcomes = {0: alone}
     for share in range(1, _JOINT + 1):
         additions = count * share // _JOINT
-        if additions not in losses:
+        if additions not in outcomes:
             progress(f"{additions} of {count} together")
-            losses[additions] = trials.loss(Found(found.first, found.added[:additions]).chosen)[1]
-    return losses
+            outcomes[additions] = trials.outcomes(Found(found.first, found.added[:additions]).chosen)[1]
+    return outcomes
 
 
 def _first(
