@@ -75,7 +75,7 @@ def _real_constant(node: Node, place: int) -> Array | None:
     value = node.inputs[place]
     if not value.quant and place == 2 and value.dtype is DataType.INT32 and is_quantised(node.inputs[0]):
         x, weight = node.inputs[0].quant[0].scale, [one.scale for one in node.inputs[1].quant]
-        return (value.array().astype(np.float64) * x * np.asarray(weight)).astype(np.float32)
+        return np.asarray(value.array().astype(np.float64) * x * np.asarray(weight), np.float32)
     if not value.quant or value.array().dtype.kind not in "iu":
         return None
     return real_numbers(value.array(), value.quant, channel_axis(node.op, place, node.inputs))
