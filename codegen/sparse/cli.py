@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import IO
 
 from rich.progress import Progress
 
@@ -61,8 +62,7 @@ def _parser() -> argparse.ArgumentParser:
         type=Path,
         help="a configuration whose [train_param] says how the device trains; batch_size is 1 without",
     )
-    parser.add_argument("--trialSteps", type=_count, default=40, help="steps of each trial (40)")
-    parser.add_argument("--trialBatch", type=_count, default=16, help="samples of a trial's step (16)")
+    parser.add_argument("--trialSteps", type=_count, default=200, help="steps of each trial (200)")
     return parser
 
 
@@ -98,8 +98,11 @@ def configuration(keys: Mapping[str, str], result: Result) -> str:
 
 
 def _write(path: Path, text: str) -> None:
+    def write(file: IO[bytes]) -> None:
+        file.write(text.encode())
+
     try:
-        write_together({path: lambda file: file.write(text.encode()) and None})
+        write_together({path: write})
     except OSError as error:
         raise ConversionError(
             f"{path}: the configuration cannot be written: {error.strerror or error}", code=ReturnCode.FILE_ERROR
@@ -114,7 +117,7 @@ def _run(given: argparse.Namespace) -> None:
     with Progress(transient=True, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task("", total=None)
         result = choose_updates(
-            given.model, settings, samples, target, given.budget, given.trialSteps, given.trialBatch,
+            given.model, settings, samples, target, given.budget, given.trialSteps,
             lambda text: bar.update(task, description=text),
         )  # fmt: skip
     _write(given.output, configuration(keys, result))
@@ -125,7 +128,8 @@ def _run(given: argparse.Namespace) -> None:
         f"arena      {grouped(result.needed.arena)} B of {grouped(result.budget)} B; training everything: {grouped(result.everything.arena)} B"
     )
     print(
-        f"loss       {result.before:.4f}, last layer trained {result.alone:.4f}, all that is chosen {result.after:.4f}"
+        f"{'loss' if result.before.accuracy is None else 'accuracy':10} {result.before.text}, last layer trained "
+        f"{result.alone.text}, all that is chosen {result.after.text}"
     )
     print(f"written    {given.output}, {report}")
 

@@ -12,7 +12,7 @@ from mslite.codegen.targets import Target
 from mslite.codegen.training.programs import about_needed, make_programs, save_modules
 from mslite.converter.mindir.graph import Module
 from mslite.converter.mindir.module_copy import copy_module
-from mslite.converter.training import LayerUpdate, TrainSettings, training_graph
+from mslite.converter.training import LayerUpdate, TrainSettings, is_stored, real_behind, training_graph
 
 
 @dataclass
@@ -44,14 +44,17 @@ class MemoryOf:
 
     def of(self, chosen: Collection[Choice]) -> Needed:
         """The same, planned as it will be generated."""
-        return self._planned(replace(self.settings, sparse=updates_of(chosen)))
+        return self._planned(copy_module(self.module), replace(self.settings, sparse=updates_of(chosen)))
 
     def of_all(self) -> Needed:
-        """Of training everything."""
-        return self._planned(replace(self.settings, sparse=()))
+        """Of training everything, in real numbers."""
+        module = copy_module(self.module)
+        if is_stored(module):
+            real_behind(module, None)
+        return self._planned(module, replace(self.settings, sparse=()))
 
-    def _planned(self, settings: TrainSettings) -> Needed:
-        graph = training_graph(copy_module(self.module), settings, self.source)
+    def _planned(self, module: Module, settings: TrainSettings) -> Needed:
+        graph = training_graph(module, settings, self.source)
         with tempfile.TemporaryDirectory(prefix="mslite-sparse-") as work:
             files = save_modules(graph, Path(work), self.target)
             programs = make_programs(graph, files, self.target, "model", self.source)

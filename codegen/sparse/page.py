@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 from mslite.benchmark.origin import origin_of
@@ -13,7 +14,8 @@ from mslite.codegen.sparse.run import Result
 from mslite.converter.training import as_text
 
 _WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM = 1060, 230, 76, 12, 26
-_COLOURS = {0: "#d98c2b", **dict(zip(SHARES, ("#a9c7f7", "#6ea0ff", "#2f6fde", "#1c4696"), strict=True))}
+_SHADES = ("#a9c7f7", "#6ea0ff", "#2f6fde", "#1c4696")
+_COLOURS: dict[Fraction, str] = {Fraction(0): "#d98c2b", **dict(zip(SHARES, _SHADES, strict=True))}
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,16 @@ from pathlib import Path
 
 from mslite.codegen.sparse.choices import Choice, choices_of, updates_of
 from mslite.codegen.sparse.memory import MemoryOf, Needed
-from mslite.codegen.sparse.search import Added, search
-from mslite.codegen.sparse.trials import Samples, Trials
+from mslite.codegen.sparse.search import Added, Found, search
+from mslite.codegen.sparse.trials import Outcome, Samples, Trials
 from mslite.codegen.targets import Target
 from mslite.codegen.training.generate import TrainSource, read_module
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.module_copy import copy_module
 from mslite.converter.training import LayerUpdate, TrainSettings, is_training, trainable_layers
+
+_JOINT = 8
+"""So many lengths of the search's way are tried with all that was chosen by then."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,7 @@ class Tried:
 
 @dataclass(frozen=True)
 class Result:
-    """`first`: what every trial trained; `before` and `alone`: the loss without training and with `first` alone; `after`: with
+    """`first`: what every trial trained; `before` and `alone`: what comes out without training and with `first` alone; `after`: with
     all that is chosen."""
 
     tried: list[Tried]
@@ -40,9 +43,9 @@ class Result:
     everything: Needed
     smallest: Needed
     budget: int
-    before: float
-    alone: float
-    after: float
+    before: Outcome
+    alone: Outcome
+    after: Outcome
     steps: int
     batch: int
 
@@ -54,7 +57,6 @@ def choose_updates(
     target: Target,
     budget: int,
     steps: int,
-    batch: int,
     progress: Callable[[str], None] = lambda text: None,
 ) -> Result:
     """Raises ConversionError for what cannot be trained, data that does not fit, and a budget below the smallest choice."""
@@ -74,15 +76,15 @@ def choose_updates(
         return memory.about(chosen)
 
     first = _first(choices, layers[-1].name, price, budget, source)
-    trials = Trials(module, settings, samples, source, batch, steps)
+    trials = Trials(module, settings, samples, source, steps)
     progress("the last layer alone")
-    before, alone = trials.loss(first)
+    before, alone = trials.outcomes(first)
     tried = []
     for number, choice in enumerate(choices, 1):
         if choice in first:
             continue
         progress(f"{number} of {len(choices)}: {choice.text}")
-        contribution = alone - trials.loss([*first, choice])[1]
+        contribution = trials.outcomes([*first, choice])[1].score - alone.score
         tried.append(Tried(choice, contribution, price([*first, choice]) - price(first)))
     progress("the search")
     contributions = {one.choice: one.contribution for one in tried}
@@ -91,14 +93,29 @@ def choose_updates(
     while needed.arena > budget and found.added:  # the plan needs more than the search was told
         found.take_back()
         needed = memory.of(found.chosen)
-    progress("all that is chosen")
-    _, after = trials.loss(found.chosen)
+    joint = _joint(found, trials, alone, progress)
+    best = max(joint, key=lambda count: joint[count].score)
+    if best < len(found.added):
+        found.added = found.added[:best]
+        needed = memory.of(found.chosen)
     order = {layer.name: number for number, layer in enumerate(layers)}
     updates = tuple(sorted(updates_of(found.chosen), key=lambda one: order[one[0]]))
     return Result(
         tried, first, found.added, updates, needed, memory.of_all(), memory.of(first), budget, before,
-        alone, after, steps, trials.batch,
+        alone, joint[best], steps, trials.batch,
     )  # fmt: skip
+
+
+def _joint(found: Found, trials: Trials, alone: Outcome, progress: Callable[[str], None]) -> dict[int, Outcome]:
+    """The outcome of what the search chose first, by how many additions: contributions that were measured one by one need not add up."""
+    count = len(found.added)
+    outcomes = {0: alone}
+    for share in range(1, _JOINT + 1):
+        additions = count * share // _JOINT
+        if additions not in outcomes:
+            progress(f"{additions} of {count} together")
+            outcomes[additions] = trials.outcomes(Found(found.first, found.added[:additions]).chosen)[1]
+    return outcomes
 
 
 def _first(

@@ -15,10 +15,12 @@ from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Array, Module, Value, numpy_type
 from mslite.converter.mindir.module_copy import copy_module
 from mslite.converter.mindir.module_io import save
-from mslite.converter.training import TrainSettings, store_in_place, training_graph
+from mslite.converter.training import Loss, TrainSettings, store_in_place, training_graph
 
 _HELD = 4
 """One sample in so many is held back."""
+_MOST_HELD = 128
+"""No more than so many of them are looked at."""
 
 
 @dataclass(frozen=True)
@@ -47,27 +49,43 @@ def read_samples(path: Path) -> Samples:
     return Samples(arrays, counts.pop())
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """On the samples held back: the mean loss, and the share that is classified right, where the loss is one of classes. The latter
+    decides: a network that has forgotten everything has a small loss, too."""
+
+    loss: float
+    accuracy: float | None
+
+    @property
+    def score(self) -> float:
+        """Larger is better."""
+        return -self.loss if self.accuracy is None else self.accuracy
+
+    @property
+    def text(self) -> str:
+        return f"{self.loss:.3f}" if self.accuracy is None else f"{100 * self.accuracy:.1f} %"
+
+
 class Trials:
     """Trains copies of the model, each from its own weights on the same batches."""
 
-    def __init__(
-        self, module: Module, settings: TrainSettings, samples: Samples, source: str, batch: int, steps: int
-    ) -> None:
-        self.module, self.settings, self.source, self.steps = module, replace(settings, batch=batch), source, steps
-        self.batch = batch
+    def __init__(self, module: Module, settings: TrainSettings, samples: Samples, source: str, steps: int) -> None:
+        self.module, self.settings, self.source, self.steps = module, settings, source, steps
+        self.batch = batch = settings.batch or 1
         held = samples.count // _HELD
         if held < batch:
             raise ConversionError(
                 f"the data has {samples.count} samples; {_HELD * batch} are needed, of which every {_HELD}th is held back, for "
-                f"batches of {batch}. --trialBatch=1 takes the fewest",
+                f"batches of {batch}",
                 code=ReturnCode.INPUT_PARAMETER_INVALID,
             )
         self.samples = samples
         order = np.random.default_rng(0).permutation(samples.count)
-        self.held, self.own = order[:held], order[held:]
+        self.held, self.own = order[: min(held, max(batch, _MOST_HELD))], order[held:]
 
-    def loss(self, chosen: Collection[Choice]) -> tuple[float, float]:
-        """The mean loss of the samples held back, before and after training what is chosen."""
+    def outcomes(self, chosen: Collection[Choice]) -> tuple[Outcome, Outcome]:
+        """Before and after training what is chosen."""
         settings = replace(self.settings, sparse=updates_of(chosen))
         training = training_graph(copy_module(self.module), settings, self.source, optimizers_only=True)
         inputs = list(training.module.main.inputs)
@@ -88,14 +106,28 @@ class Trials:
             model.run_step([arrays[name][rows] for name in names])
         return before, self._evaluate(model, names, arrays)
 
-    def _evaluate(self, model: mslite.Model, names: list[str], arrays: Mapping[str, Array]) -> float:
+    def _evaluate(self, model: mslite.Model, names: list[str], arrays: Mapping[str, Array]) -> Outcome:
         """A step without a learning rate changes no parameter, and says the loss."""
         model.set_learning_rate(0.0)
-        losses = []
-        for first in range(0, len(self.held) - self.batch + 1, self.batch):
-            rows = self.held[first : first + self.batch]
-            losses.append(float(model.run_step([arrays[name][rows] for name in names])[0].get_data_to_numpy()[0]))
-        return float(np.mean(losses))
+        firsts = range(0, len(self.held) - self.batch + 1, self.batch)
+        batches = [self.held[first : first + self.batch] for first in firsts]
+        losses = [
+            float(model.run_step([arrays[name][rows] for name in names])[0].get_data_to_numpy()[0]) for rows in batches
+        ]
+        right = None
+        if self.settings.loss is Loss.SPARSE_SOFTMAX:
+            model.set_train_mode(False)
+            right = float(np.mean([self._right(model, names, arrays, rows) for rows in batches]))
+            model.set_train_mode(True)
+        return Outcome(float(np.mean(losses)), right)
+
+    def _right(self, model: mslite.Model, names: list[str], arrays: Mapping[str, Array], rows: Array) -> float:
+        """The share of these samples whose label is the likeliest."""
+        inputs = model.get_inputs()
+        for tensor in inputs:
+            tensor.set_data_from_numpy(arrays[tensor.name][rows])
+        likeliest = model.predict(inputs)[0].get_data_to_numpy().argmax(axis=-1)
+        return float((likeliest.reshape(-1) == arrays[names[-1]][rows].reshape(-1)).mean())
 
     def _array(self, value: Value) -> Array:
         """The samples of an input. Raises ConversionError."""

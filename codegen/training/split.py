@@ -8,6 +8,7 @@ where the weight is larger than what lies in memory for it besides.
 from __future__ import annotations
 
 from dataclasses import replace
+from math import prod
 
 import numpy as np
 
@@ -57,7 +58,7 @@ def _joined(node: Node) -> Node | None:
 
 
 def _is_worth_it(node: Node) -> bool:
-    return np.prod(shape_of(node.inputs[_WEIGHT])) > np.prod(shape_of(node.output))
+    return prod(shape_of(node.inputs[_WEIGHT])) > prod(shape_of(node.output))
 
 
 def _sums_over(node: Node, joined: Node) -> bool:

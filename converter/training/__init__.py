@@ -4,6 +4,7 @@ Parameters and the optimiser's state are variables (`ReadVariable`, `AssignVaria
 graph whose every run is one step; the runtime runs it, and the code generator writes it as C.
 """
 
+from mslite.converter.training.backbone import is_stored, real_behind
 from mslite.converter.training.build import TrainingGraph, trainable_layers, training_graph
 from mslite.converter.training.builder import Builder
 from mslite.converter.training.gradients import shape_of
@@ -30,8 +31,10 @@ __all__ = [
     "adopted_graph",
     "as_text",
     "fusions_to_leave_out",
+    "is_stored",
     "is_training",
     "of_training",
+    "real_behind",
     "settings_of_sections",
     "shape_of",
     "store_in_place",

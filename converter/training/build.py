@@ -28,6 +28,7 @@ from mslite.converter.passes.inference import infer_shapes
 from mslite.converter.passes.rule import apply_rules
 from mslite.converter.passes.rules import transposed_norm
 from mslite.converter.training.adapters import add_adapters, others
+from mslite.converter.training.backbone import is_stored, real_behind
 from mslite.converter.training.builder import Builder
 from mslite.converter.training.gradients import RULES, RULES_OF_SEVERAL, Call, NoGradientError, shape_of
 from mslite.converter.training.losses import LossNodes, add_loss
@@ -98,6 +99,8 @@ def training_graph(
 
 def trainable_layers(module: Module, settings: TrainSettings, source: str = "the model") -> list[TrainableLayer]:
     """What [sparse_update] may name, in the order of the forward pass; `module` is changed. Raises ConversionError."""
+    if is_stored(module):
+        real_behind(module, None)
     return layers_of(_prepared(module, replace(settings, sparse=()), source, Context()).candidates())
 
 
@@ -105,7 +108,12 @@ def _prepared(module: Module, settings: TrainSettings, source: str, context: Con
     """The inference graph in the form that gradients are computed of."""
     if settings.batch is not None:
         with_rows(module, settings.batch)
-    check_trainable(module, source)
+    if settings.sparse and is_stored(module):
+        infer_shapes(module, context)
+        real_behind(module, [name for name, _ in settings.sparse])
+        check_trainable(module, source, has_integers=True)
+    else:
+        check_trainable(module, source)
     infer_shapes(module, context)
     graph = module.main
     _choose_output(module, settings.output, source)

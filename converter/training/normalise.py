@@ -11,7 +11,7 @@ import numpy as np
 from mslite.converter.errors import Blocker, ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Array, Graph, Module, Node, Value, constant
 from mslite.converter.mindir.ops import Operator, activation, arithmetic
-from mslite.converter.mindir.ops.enums import ActivationType, DataType, Format
+from mslite.converter.mindir.ops.enums import ActivationType, DataType, Format, QuantType
 from mslite.converter.mindir.ops.normalization import BatchNorm, FusedBatchNorm
 from mslite.converter.mindir.ops.rearrange import Reshape
 from mslite.converter.mindir.ops.training import BatchNormTraining, Dropout
@@ -37,8 +37,9 @@ def with_rows(module: Module, rows: int) -> None:
             node.set_inputs([node.inputs[0], fresh])
 
 
-def check_trainable(module: Module, source: str) -> None:
-    """Raises ConversionError for what no training graph can be made of: control flow, open sizes, quantised values."""
+def check_trainable(module: Module, source: str, has_integers: bool = False) -> None:
+    """Raises ConversionError for what no training graph can be made of: control flow, open sizes, quantised values, but for those
+    of layers that stay."""
     if len(module.graphs) > 1:
         raise _refusal(source, "the model has control flow, which has no gradient", "Train a part without it")
     for value in module.main.inputs:
@@ -46,11 +47,16 @@ def check_trainable(module: Module, source: str) -> None:
             remedy = f"Give them, for example --inputShape={value.name}:32,28,28,1; batch_size in [train_param] gives the first"
             raise _refusal(source, f"input '{value.name}' has sizes that the model leaves open", remedy)
     narrow = [node for node in module.main.nodes if int(node.quant_type) != 0 or any(v.quant for v in node.outputs)]
-    if narrow:
+    if narrow and not has_integers:
         raise ConversionError(
             f"{source}: quantised models are not trained",
             tuple(
-                Blocker(node.name, node.op.name, "it is quantised", "Train the float model, and quantise it afterwards")
+                Blocker(
+                    node.name,
+                    node.op.name,
+                    "it is quantised",
+                    "Train the float model, and quantise it afterwards, or name its last layers in [sparse_update]",
+                )
                 for node in narrow
             ),
             ReturnCode.NOT_SUPPORTED,
@@ -75,7 +81,12 @@ def take_apart(graph: Graph) -> Scales:
     found = Scales()
     for node in list(graph.nodes):
         kind = getattr(node.op, "activation_type", ActivationType.NO_ACTIVATION)
-        if not isinstance(node.op, activation.Activation) and kind is not ActivationType.NO_ACTIVATION:
+        is_stored = node.quant_type is QuantType.QUANT_ALL  # stays as it is
+        if (
+            not isinstance(node.op, activation.Activation)
+            and kind is not ActivationType.NO_ACTIVATION
+            and not is_stored
+        ):
             _split_activation(graph, node, kind)
     for node in list(graph.nodes):
         if isinstance(node.op, BatchNorm | FusedBatchNorm):

@@ -51,30 +51,28 @@ def layer_updates(keys: Mapping[str, str]) -> tuple[tuple[str, LayerUpdate], ...
 def _layer_update(name: str, text: str) -> LayerUpdate:
     found = LayerUpdate()
     for part in text.split(","):
-        share = re.fullmatch(r"weights(?::(\d+)(?:/(\d+))?(\.\d+)?)?", part)
+        is_weights = re.fullmatch(r"weights(:(\d+(/\d+|\.\d+)?))?", part) is not None
         if part == "bias" and not found.bias:
             found = replace(found, bias=True)
-        elif share is not None and not found.trains_weights and not (share[2] and share[3]):
-            found = replace(found, **_amount(name, part))
+        elif is_weights and not found.trains_weights:
+            found = _with_amount(found, name, part)
         else:
             raise UsageError(f"INPUT ILLEGAL: [{SECTION}] {name}={text}: '{part}' says nothing; {_FORM}")
     return found
 
 
-def _amount(name: str, part: str) -> dict[str, Fraction | int]:
+def _with_amount(update: LayerUpdate, name: str, part: str) -> LayerUpdate:
     number = part.partition(":")[2]
-    if not number:
-        return {"share": Fraction(1)}
     if number.isdecimal():
         if int(number) > 0:
-            return {"channels": int(number)}
+            return replace(update, channels=int(number))
     else:
         try:
-            share = Fraction(number)
+            share = Fraction(number or 1)
         except ZeroDivisionError:
             share = Fraction(0)
         if 0 < share <= 1:
-            return {"share": share}
+            return replace(update, share=share)
     raise UsageError(
         f"INPUT ILLEGAL: [{SECTION}] {name}: {part} must be a share above 0 and up to 1, or a number of channels"
     )

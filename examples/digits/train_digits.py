@@ -6,7 +6,8 @@
 
 Data: scikit-learn's bundled 8 x 8 handwritten digits (1797 images). Writes beside this script
 `digits.onnx` (float32 NCHW, [N, 1, 8, 8] in 0..1 -> [N, 10] probabilities), `digits_test.npz` (the 360 images and
-labels of the test split) and `calibration/` (128 images of the training split, for the quantisers). Everything is
+labels of the test split), `samples.npz` (256 images of the training split with their labels, for `mslite-sparse`)
+and `calibration/` (128 images of the training split, for the quantisers). Everything is
 seeded: the same versions of NumPy and scikit-learn give the same files.
 """
 
@@ -156,6 +157,12 @@ def export(network: Network, path: Path) -> None:
     onnx.save(model, path)
 
 
+def save_samples(images: Array, labels: npt.NDArray[np.int64], path: Path) -> None:
+    """Writes 256 of the images as training takes them: [256, 8, 8, 1], and their labels."""
+    image = np.ascontiguousarray(images[:256].transpose(0, 2, 3, 1))
+    np.savez_compressed(path, image=image, label=labels[:256].astype(np.int32))
+
+
 def save_calibration(images: Array, folder: Path) -> None:
     """Writes the first 128 images [N, 1, 8, 8] as 16 files of 8, each one sample of calibration."""
     folder.mkdir(exist_ok=True)
@@ -173,6 +180,7 @@ def main() -> None:
     accuracy = (network.forward(x_test)[0].argmax(axis=1) == y_test).mean()
     export(network, HERE / "digits.onnx")
     np.savez_compressed(HERE / "digits_test.npz", images=x_test, labels=y_test.astype(np.int64))
+    save_samples(x, y, HERE / "samples.npz")
     save_calibration(x, HERE / "calibration")
     print(f"accuracy on the test split: {accuracy:.2%}; wrote {HERE / 'digits.onnx'}")
 

@@ -190,8 +190,6 @@ def test_refusals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model = tmp_path / "lenet.onnx"
     lenet(model, 1)
     out = [f"--output={tmp_path / 'project'}"]
-    assert main([str(model), "--target=cortex-m4", "--train", *out]) == 3
-    assert "cortex-m4 is a microcontroller" in capsys.readouterr().err
     assert main([str(model), "--learningRate=0.1", *out]) == 2
     assert "give --train, too" in capsys.readouterr().err
     for flag in ("--optimizer=Adadelta", "--learningRate=-1", "--learningRate=nan", "--batchSize=1.5", "--momentum=2"):

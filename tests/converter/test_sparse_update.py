@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +11,13 @@ import pytest
 import mslite
 from mslite.converter.cli import main
 from mslite.converter.mindir.graph import Graph
-from mslite.converter.mindir.module_io import load
+from mslite.converter.mindir.module_io import load, save
+from mslite.converter.mindir.ops.enums import QuantType
+from mslite.converter.training import LayerUpdate, TrainSettings, store_in_place, training_graph
 
 from ..codegen.training_reference import Array, Trainer, lenet, sparse_cross_entropy
 
+ROOT = Path(__file__).parents[2]
 BATCH, STEPS, RATE = 4, 8, 0.1
 
 
@@ -95,6 +99,36 @@ def test_evaluation_and_export_have_whole_weights(tmp_path: Path) -> None:
     inputs = exported.get_inputs()
     inputs[0].set_data_from_numpy(x.astype(np.float32))
     np.testing.assert_array_equal(exported.predict(inputs)[0].get_data_to_numpy(), ours)
+
+
+def _quantised(folder: Path) -> Path:
+    """The digits of examples/ in 8-bit integers."""
+    config = ROOT / "examples/digits/int8.cfg"
+    flags = ["--fmk=ONNX", f"--configFile={config}"]
+    assert main([f"--modelFile={ROOT / 'examples/digits/digits.onnx'}", f"--outputFile={folder / 'int8'}", *flags]) == 0
+    return folder / "int8.ms"
+
+
+def test_what_comes_before_stays_on_integers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    module = load(_quantised(tmp_path))
+    stored = [node.name for node in module.main.nodes if node.quant_type is QuantType.QUANT_ALL]
+    assert "conv1" in stored
+    settings = TrainSettings(learning_rate=0.01, batch=4, sparse=(("dense", LayerUpdate(Fraction(1), bias=True)),))
+    training = training_graph(module, settings, optimizers_only=True)
+    assert set(training.parameters) == {"dense.weight", "dense.bias"} or len(training.parameters) == 2
+    kept = [node.name for node in training.module.main.nodes if node.quant_type is QuantType.QUANT_ALL]
+    assert {"conv1", "conv2"} <= set(kept)
+    assert "dense" not in kept
+    save(store_in_place(training), tmp_path / "train.ms")
+    data = np.load(ROOT / "examples/digits/samples.npz")
+    x, labels = data["image"][:4], (data["label"][:4] + 1) % 10  # it has to learn what it does not know
+    losses, model = _trained(tmp_path / "train.ms", x, labels, 40)
+    assert losses[-1] < 0.5 * losses[0]
+    model.set_train_mode(False)
+    inputs = model.get_inputs()
+    inputs[0].set_data_from_numpy(x)
+    assert (model.predict(inputs)[0].get_data_to_numpy().argmax(axis=1) == labels).all()
 
 
 @pytest.mark.parametrize(

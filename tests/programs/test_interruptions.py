@@ -25,6 +25,7 @@ PACKAGES = {
     "converter_lite": "numpy",
     "mslite-show": "flatbuffers",
     "mslite-codegen": "jinja2",
+    "mslite-sparse": "jinja2",
     "mslite-crop": "elftools",
     "cropper": "elftools",
 }
