@@ -24,7 +24,8 @@ def _result(case: Case) -> Result | Refused:
         try:
             return compare(case, STEPS, Path(folder))
         except ConversionError as error:
-            return Refused(case.name, str(error).splitlines()[-1].strip())
+            operators = sorted({blocker.operator for blocker in error.blockers})
+            return Refused(case.name, f"no gradient: {', '.join(operators)}" if operators else error.message)
 
 
 def main() -> int:

@@ -27,15 +27,18 @@ Batches = Sequence[tuple[Array, Array]]
 
 def compare(case: Case, steps: int, folder: Path) -> Result:
     """Raises ConversionError where the network has a node without a gradient."""
+    here, single, double = trained(case, steps, folder, (torch.float32, torch.float64))
+    return Result(case.name, case.settings.optimizer.value, here, single, double)
+
+
+def trained(case: Case, steps: int, folder: Path, kinds: Sequence[torch.dtype]) -> list[Learned]:
+    """What is learned here, and in PyTorch in each of these types. Raises ConversionError as `compare`."""
     task = case.task()
     batches, held_out = task.batches(steps, case.rows), task.held_out(case.rows)
     network = _begun(case, task)
     file = _converted(case, network, batches[0][0], folder)
     here = _here(case, file, batches, held_out)
-    single, double = (
-        _in_pytorch(case, deepcopy(network).to(kind), batches, held_out) for kind in (torch.float32, torch.float64)
-    )
-    return Result(case.name, case.settings.optimizer.value, here, single, double)
+    return [here, *(_in_pytorch(case, deepcopy(network).to(kind), batches, held_out) for kind in kinds)]
 
 
 def _begun(case: Case, task: Task) -> nn.Module:

@@ -1,0 +1,50 @@
+"""Real networks beside PyTorch: the first steps of each. `make compare-training` trains them for longer."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from mslite.converter.errors import ConversionError
+
+pytestmark = pytest.mark.frameworks
+if importlib.util.find_spec("torch") is None:
+    pytest.skip("torch is not installed", allow_module_level=True)
+
+import torch  # noqa: E402
+
+from .beside_pytorch.cases import CASES, Case  # noqa: E402
+from .beside_pytorch.compare import trained  # noqa: E402
+from .beside_pytorch.results import relative  # noqa: E402
+
+STEPS = 3
+_BY_NAME = {case.name: case for case in CASES}
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.name != "LSTM"], ids=lambda case: case.name)
+@pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
+def test_losses(case: Case, tmp_path: Path) -> None:
+    """From random weights: the first loss is the forward pass's, the others tell what the updates were."""
+    here, pytorch = trained(replace(case, before=0), STEPS, tmp_path, (torch.float32,))
+    apart = relative(here.losses, pytorch.losses)
+    assert apart[0] <= 1e-6
+    assert max(apart) <= 1e-3
+    assert abs(pytorch.losses[-1] - pytorch.losses[0]) > 1e-2 * pytorch.losses[0]  # or the updates said nothing
+
+
+def test_recurrent_layers_have_no_gradient(tmp_path: Path) -> None:
+    with pytest.raises(ConversionError, match="have no gradient") as error:
+        trained(_BY_NAME["LSTM"], 1, tmp_path, ())
+    assert {blocker.operator for blocker in error.value.blockers} == {"LSTM"}
