@@ -9,7 +9,11 @@ from pathlib import Path
 
 import pytest
 
+import mslite
+from mslite.converter.convert import convert
 from mslite.converter.errors import ConversionError
+from mslite.converter.options import Options
+from mslite.converter.training import BatchNorm, Loss, TrainSettings
 
 pytestmark = pytest.mark.frameworks
 if importlib.util.find_spec("torch") is None:
@@ -42,6 +46,22 @@ def test_losses(case: Case, tmp_path: Path) -> None:
     assert apart[0] <= 1e-6
     assert max(apart) <= 1e-3
     assert abs(pytorch.losses[-1] - pytorch.losses[0]) > 1e-2 * pytorch.losses[0]  # or the updates said nothing
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
+def test_what_a_program_trains(tmp_path: Path) -> None:
+    """Of a `.pt2` file: the weights of all layers by their names, batch normalisation and biases of zeros among them, nothing else."""
+    network = torch.nn.Sequential(
+        torch.nn.Conv2d(3, 4, 3, bias=False), torch.nn.BatchNorm2d(4), torch.nn.ReLU(), torch.nn.Conv2d(4, 2, 3)
+    ).eval()
+    torch.nn.init.zeros_(network[3].bias)
+    torch.export.save(torch.export.export(network, (torch.randn(2, 3, 8, 8),)), tmp_path / "net.pt2")
+    settings = TrainSettings(loss=Loss.SQUARED, batch_norm=BatchNorm.TRAIN)
+    model = mslite.Model()
+    file = convert(Options(tmp_path / "net.pt2", tmp_path / "net", training=settings)).files[0]
+    model.build_from_file(file, mslite.ModelType.MINDIR, train_cfg=mslite.TrainCfg())
+    found = [weight.name.partition("/")[0] for weight in model.get_trainable_params()]
+    assert found == [name for name, _ in network.named_parameters()]
 
 
 def test_recurrent_layers_have_no_gradient(tmp_path: Path) -> None:

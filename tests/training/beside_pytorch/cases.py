@@ -28,7 +28,7 @@ class Case:
     """Whether it comes as a torch.export program, not as an ONNX file."""
 
 
-LEARNED = 40
+LEARNED = 60
 """Steps of networks that are tuned."""
 
 

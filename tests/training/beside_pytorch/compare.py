@@ -22,6 +22,7 @@ from .results import Learned, Result
 from .tasks import Array, Task
 
 _SEED = 7
+_ROWS_BEFORE = 16
 Batches = Sequence[tuple[Array, Array]]
 
 
@@ -53,7 +54,7 @@ def _begun(case: Case, task: Task) -> nn.Module:
     if case.before:
         network.train()
         optimizer = torch.optim.SGD(network.parameters(), 0.01, momentum=0.9)
-        for x, labels in task.batches(case.before, case.rows, seed=2):
+        for x, labels in task.batches(case.before, _ROWS_BEFORE, seed=2):
             optimizer.zero_grad()
             _loss(case.settings.loss, network(torch.from_numpy(x)), torch.from_numpy(labels)).backward()
             optimizer.step()
