@@ -130,7 +130,7 @@ def own_constants(graph: Graph) -> None:
             if value.data is None or value.dtype is not DataType.FLOAT32 or not value.shape:
                 continue
             owner = owners.setdefault(value, (node, place))
-            if owner != (node, place) and (is_norm or _is_uniform(value) and not _is_one_layer(owner[0], node)):
+            if owner != (node, place) and (is_norm or (_is_uniform(value) and not _is_one_layer(owner[0], node))):
                 roles = node.op.declaration.inputs
                 role = roles[min(place, len(roles) - 1)].name
                 inputs[place] = constant(graph.unique_name(f"{node.name}/{role}"), value.data, value.format)

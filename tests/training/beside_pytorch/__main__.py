@@ -32,7 +32,9 @@ def main() -> int:
     names = [case.name for case in CASES]
     parser = argparse.ArgumentParser(prog="python -m tests.training.beside_pytorch", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"all of: {', '.join(names)}")
-    parser.add_argument("--out", type=Path, default=_ROOT / "build" / "training_accuracy", help="where figures are kept")
+    parser.add_argument(
+        "--out", type=Path, default=_ROOT / "build" / "training_accuracy", help="where figures are kept"
+    )
     arguments = parser.parse_args()
     unknown = set(arguments.names) - set(names)
     if unknown:

@@ -100,7 +100,9 @@ CASES = (
         before=LEARNED,
     ),
     Case("U-Net", pixels.UNet, lambda: tasks.masks(64), _settings(Optimizer.ADAM, 1e-3, Loss.SIGMOID)),
-    Case("autoencoder", pixels.Autoencoder, lambda: tasks.itself(32), _settings(Optimizer.ADAM, 2e-4, Loss.SQUARED), 16),
+    Case(
+        "autoencoder", pixels.Autoencoder, lambda: tasks.itself(32), _settings(Optimizer.ADAMW, 2e-4, Loss.SQUARED), 16
+    ),
     Case(
         "BERT-mini",
         lambda: sequences.Bert(tasks.VOCABULARY, tasks.LENGTH),
@@ -115,8 +117,10 @@ CASES = (
     ),
     Case("text CNN", lambda: sequences.TextCNN(tasks.VOCABULARY), tasks.tokens, _settings(Optimizer.ADAGRAD, 0.01), 16),
     Case("LSTM", lambda: sequences.Recurrent(8), tasks.rows, _settings(Optimizer.ADAM, 5e-3, clip=1.0), 16),
-    Case("ResNet-18 from random weights", images.ResNet18, lambda: tasks.colour(64), _settings(Optimizer.NESTEROV, 1e-3)),
-    Case("LeNet-5 (.pt2)", images.LeNet, lambda: tasks.grey(32), _settings(Optimizer.ADAM, 1e-3), 16, program=True),
+    Case(
+        "ResNet-18 from random weights", images.ResNet18, lambda: tasks.colour(64), _settings(Optimizer.NESTEROV, 1e-3)
+    ),
+    Case("LeNet-5 (.pt2)", images.LeNet, lambda: tasks.grey(32), _settings(Optimizer.ADAMW, 1e-3), 16, program=True),
     Case(
         "ResNet-18 (.pt2)",
         images.ResNet18,

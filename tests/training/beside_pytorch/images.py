@@ -56,9 +56,7 @@ class Residual(nn.Module):
 
     def __init__(self, inner: int, outer: int, stride: int) -> None:
         super().__init__()
-        self.body = nn.Sequential(
-            convolution(inner, outer, 3, stride), convolution(outer, outer, 3, activation=None)
-        )
+        self.body = nn.Sequential(convolution(inner, outer, 3, stride), convolution(outer, outer, 3, activation=None))
         same = stride == 1 and inner == outer
         self.shortcut = nn.Identity() if same else convolution(inner, outer, 1, stride, activation=None)
 

@@ -32,7 +32,8 @@ _NOTES = """
 *difference*: of a step's loss, relative to PyTorch's in float32; the largest of all steps. *held out*: the share of right answers (of right
 pixels for U-Net, the mean square for the autoencoder) on 80 digits that were not trained with, in evaluation mode after the last step.
 The data are the digits of [examples/digits](../examples/digits): grey or in colour and with noise, as tokens, as masks. *tuned*: PyTorch
-has trained the network for {learned} steps before, as a network that is tuned on a device has been trained.
+has trained the network for {learned} steps before, as a network that is tuned on a device has been trained. Adam is MindSpore's, whose epsilon
+is another one in the first steps; AdamW without decay is PyTorch's Adam.
 
 ## What chance does
 
@@ -43,7 +44,9 @@ and losses can be compared no longer. What the network has learned at the end ca
 """
 
 
-def write_page(results: Sequence[Result | Refused], cases: Mapping[str, Case], docs: Path, version: str, learned: int) -> None:
+def write_page(
+    results: Sequence[Result | Refused], cases: Mapping[str, Case], docs: Path, version: str, learned: int
+) -> None:
     trained = [result for result in results if isinstance(result, Result)]
     steps = max(len(result.here.losses) for result in trained)
     below = f"{steps} steps from the same weights on the same batches; below, the difference of each step's loss, relative; black: {TOLERANCE:g}"
@@ -72,7 +75,10 @@ def _row(result: Result, case: Case) -> str:
     if settings.clip_norm is not None:
         optimizer.append(f"clipped at {settings.clip_norm:g}")
     is_share = settings.loss is not Loss.SQUARED
-    scores = [f"{one.score:.1%}".replace("%", " %") if is_share else f"{one.score:.4f}" for one in (result.here, result.single)]
+    scores = [
+        f"{one.score:.1%}".replace("%", " %") if is_share else f"{one.score:.4f}"
+        for one in (result.here, result.single)
+    ]
     cells = [
         result.name,
         "tuned" if case.before else "random",

@@ -69,7 +69,7 @@ def _panel(result: Result) -> list[str]:
         points = " ".join(f"{x(step)},{height}" for step, height in enumerate(heights))
         return f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="{wide}"{dashes}/>'
 
-    parts = [
+    return [
         f'<text x="{_LEFT}" y="20" font-size="12" font-weight="bold">{escape(result.name)}</text>',
         *(_tick(loss(value), f"{value:.2g}") for value in (0, most / 2, most)),
         line([loss(value) for value in losses[0]], _PYTORCH, 5),
@@ -89,7 +89,6 @@ def _panel(result: Result) -> list[str]:
             if step >= 0
         ),
     ]
-    return parts
 
 
 def _tick(height: float, text: str) -> str:

@@ -37,7 +37,8 @@ class Task:
     def held_out(self, rows: int) -> list[tuple[Array, Array]]:
         first = len(self.inputs) - _HELD_OUT
         return [
-            (self.inputs[at : at + rows], self.labels[at : at + rows]) for at in range(first, len(self.inputs) - rows + 1, rows)
+            (self.inputs[at : at + rows], self.labels[at : at + rows])
+            for at in range(first, len(self.inputs) - rows + 1, rows)
         ]
 
 
