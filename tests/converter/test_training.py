@@ -110,6 +110,10 @@ _RULES: dict[str, tuple[Callable[[Net], Net], _Function]] = {
     "stack": (lambda n: n.add(assembly.Stack(axis=-1), twice=True), lambda z: np.stack([z, z], axis=-1)),
     "transpose": (lambda n: n.add(rearrange.Transpose(), np.asarray([1, 0], np.int32)), lambda z: z.T),
     "reshape": (lambda n: n.add(rearrange.Reshape(), np.asarray([3, 8], np.int32)), lambda z: z.reshape(3, 8)),
+    "broadcast": (lambda n: n.add(rearrange.Reshape(), np.asarray([4, 1, 6], np.int32))
+                  .add(assembly.BroadcastTo(shape=(2, 4, 3, 6)), np.asarray([2, 4, 3, 6], np.int32)),
+                  lambda z: np.broadcast_to(z[:, None], (2, 4, 3, 6))),
+    "tile": (lambda n: n.add(assembly.TileFusion(), np.asarray([2, 3], np.int32)), lambda z: np.tile(z, (2, 3))),
     "concat": (lambda n: n.add(assembly.Concat(axis=1), twice=True), lambda z: np.concatenate([z, z], axis=1)),
     "power": (lambda n: n.add(unary.Square()).add(arithmetic.PowFusion(scale=0.5, shift=1), np.asarray([1.5], np.float32)),
               lambda z: (0.5 * z**2 + 1) ** 1.5),

@@ -25,11 +25,12 @@ def _error(path: Path, message: str, code: ReturnCode) -> ConversionError:
     return ConversionError(f"{path}: {message}", code=code)
 
 
-def export_onnx(path: Path, folder: Path) -> Path:
+def export_onnx(path: Path, folder: Path, simplified: bool = True) -> Path:
     """Writes the program in `path` as an ONNX file (and, for big ones, its weights beside it) to `folder`.
 
     torch loads a copy that holds nothing but what a network needs, in a process of its own with bounded memory. Dimensions
-    that the program leaves open stay open. Returns the ONNX file. Raises ConversionError for another kind of file, for
+    that the program leaves open stay open. `simplified`: torch folds what inference may fold, batch normalisation into the
+    weights before it and biases of zero away; a network that is trained keeps them. Returns the ONNX file. Raises ConversionError for another kind of file, for
     one that would run code, and for what torch cannot export.
     """
     _check_kind(path)
@@ -44,7 +45,7 @@ def export_onnx(path: Path, folder: Path) -> Path:
         raise _error(path, message, ReturnCode.FILE_ERROR) from None
     _check_packages(path)
     script = str(Path(__file__).with_name("exporter.py"))
-    command = [sys.executable, "-P", script, str(copy), str(file), str(memory_limit())]
+    command = [sys.executable, "-P", script, str(copy), str(file), str(memory_limit()), *(["simplified"] * simplified)]
     run = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     copy.unlink(missing_ok=True)
     if run.returncode == 0 and file.is_file():

@@ -1,6 +1,6 @@
 """Run on its own, with PyTorch: makes an ONNX file of a `torch.export` program.
 
-    python -P exporter.py <program.pt2> <result.onnx> <most bytes of memory>
+    python -P exporter.py <program.pt2> <result.onnx> <most bytes of memory> [simplified]
 
 What goes wrong is told on the last line of the standard output, after `load` or `export`, with exit code 1.
 """
@@ -22,7 +22,7 @@ _OWN_BYTES = 2 << 30
 
 
 def main() -> int:
-    source, target, limit = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    source, target, limit, simplified = sys.argv[1], sys.argv[2], int(sys.argv[3]), "simplified" in sys.argv[4:]
     _limit_memory(limit + _OWN_BYTES)
     stage, said = "load", ""
     with _quiet():
@@ -32,13 +32,31 @@ def main() -> int:
 
             program = torch.export.load(source)
             stage = "export"
-            torch.onnx.export(program, (), target, dynamo=True, optimize=True, verbose=False)
+            found = torch.onnx.export(program, (), None, dynamo=True, optimize=simplified, verbose=False)
+            if not simplified:
+                _drop_zero_biases(found.model)
+            found.save(target)
             stage = ""
         except Exception as error:  # neither the loader nor the exporter has a common type of error
             said = _first_line(error)
     if stage:
         print(stage, said)
     return 1 if stage else 0
+
+
+def _drop_zero_biases(model: Any) -> None:
+    """Takes away the zeros that torch writes as the bias of convolutions without one."""
+    for node in model.graph:
+        if node.op_type in ("Conv", "ConvTranspose") and len(node.inputs) > 2 and _is_spread_number(node.inputs[2]):
+            node.resize_inputs(2)
+
+
+def _is_spread_number(value: Any) -> bool:
+    """Whether it is one constant number, in the type of another value and repeated: none of the program's own."""
+    node = value.producer() if value is not None else None
+    if node is None or node.op_type not in ("Expand", "CastLike", "Constant"):
+        return False
+    return node.op_type == "Constant" or _is_spread_number(node.inputs[0])
 
 
 def _limit_memory(count: int) -> None:

@@ -21,11 +21,15 @@ class Case:
     make: Callable[[], nn.Module]
     task: Callable[[], Task]
     settings: TrainSettings
-    rows: int = 16
-    settles: bool = False
-    """Whether its batch normalisation has seen the data before: as a network that was trained has."""
+    rows: int = 8
+    before: int = 0
+    """How many steps PyTorch has trained it already, by another optimiser: then it is tuned."""
     program: bool = False
     """Whether it comes as a torch.export program, not as an ONNX file."""
+
+
+LEARNED = 60
+"""Steps of networks that are tuned."""
 
 
 def _settings(
@@ -42,35 +46,63 @@ def _settings(
 
 
 CASES = (
-    Case("LeNet-5", images.LeNet, lambda: tasks.grey(32), _settings(Optimizer.MOMENTUM, 0.02)),
-    Case("MobileNetV2", images.MobileNetV2, lambda: tasks.colour(96), _settings(Optimizer.MOMENTUM, 0.02, decay=4e-5)),
+    Case("LeNet-5", images.LeNet, lambda: tasks.grey(32), _settings(Optimizer.MOMENTUM, 0.02), 16),
+    Case(
+        "MobileNetV2",
+        images.MobileNetV2,
+        lambda: tasks.colour(64),
+        _settings(Optimizer.MOMENTUM, 1e-3, decay=4e-5),
+        before=LEARNED,
+    ),
     Case(
         "MobileNetV2, its head",
         images.MobileNetV2,
-        lambda: tasks.colour(96),
+        lambda: tasks.colour(64),
         TrainSettings(
-            optimizer=Optimizer.ADAM,
-            learning_rate=0.01,
-            frozen=frozenset({"features"}),
-            batch_norm=BatchNorm.TRAIN,
+            optimizer=Optimizer.ADAM, learning_rate=1e-3, frozen=frozenset({"features"}), batch_norm=BatchNorm.TRAIN
         ),
-        settles=True,
+        before=LEARNED,
     ),
-    Case("ResNet-18", images.ResNet18, lambda: tasks.colour(64), _settings(Optimizer.NESTEROV, 0.01, decay=1e-4)),
-    Case("SqueezeNet 1.1", images.SqueezeNet, lambda: tasks.colour(64), _settings(Optimizer.ADAM, 1e-3)),
-    Case("ShuffleNetV2", images.ShuffleNetV2, lambda: tasks.colour(96), _settings(Optimizer.SGD, 0.1)),
-    Case("MobileNetV3-Small", images.MobileNetV3Small, lambda: tasks.colour(96), _settings(Optimizer.RMSPROP, 1e-3)),
     Case(
-        "EfficientNet-B0", images.EfficientNetB0, lambda: tasks.colour(96), _settings(Optimizer.ADAMW, 1e-3, decay=0.01)
+        "ResNet-18",
+        images.ResNet18,
+        lambda: tasks.colour(64),
+        _settings(Optimizer.NESTEROV, 1e-3, decay=1e-4),
+        before=LEARNED,
+    ),
+    Case("SqueezeNet 1.1", images.SqueezeNet, lambda: tasks.colour(64), _settings(Optimizer.ADAM, 1e-4)),
+    Case(
+        "ShuffleNetV2",
+        images.ShuffleNetV2,
+        lambda: tasks.colour(64),
+        _settings(Optimizer.SGD, 0.01, decay=4e-5),
+        before=LEARNED,
+    ),
+    Case(
+        "MobileNetV3-Small",
+        images.MobileNetV3Small,
+        lambda: tasks.colour(64),
+        _settings(Optimizer.RMSPROP, 1e-5),
+        before=LEARNED,
+    ),
+    Case(
+        "EfficientNet-B0",
+        images.EfficientNetB0,
+        lambda: tasks.colour(64),
+        _settings(Optimizer.ADAMW, 1e-4, decay=0.01),
+        before=LEARNED,
     ),
     Case(
         "DenseNet",
         lambda: images.DenseNet((4, 8, 8)),
         lambda: tasks.colour(64),
-        _settings(Optimizer.NESTEROV, 0.02, decay=1e-4),
+        _settings(Optimizer.NESTEROV, 1e-3, decay=1e-4),
+        before=LEARNED,
     ),
     Case("U-Net", pixels.UNet, lambda: tasks.masks(64), _settings(Optimizer.ADAM, 1e-3, Loss.SIGMOID)),
-    Case("autoencoder", pixels.Autoencoder, lambda: tasks.itself(32), _settings(Optimizer.ADAM, 2e-3, Loss.SQUARED)),
+    Case(
+        "autoencoder", pixels.Autoencoder, lambda: tasks.itself(32), _settings(Optimizer.ADAMW, 2e-4, Loss.SQUARED), 16
+    ),
     Case(
         "BERT-mini",
         lambda: sequences.Bert(tasks.VOCABULARY, tasks.LENGTH),
@@ -79,10 +111,22 @@ CASES = (
     ),
     Case(
         "ViT-Tiny",
-        lambda: sequences.VisionTransformer(64, 8),
+        lambda: sequences.VisionTransformer(64, 8, layers=6),
         lambda: tasks.colour(64),
         _settings(Optimizer.ADAMW, 2e-4, decay=0.05, clip=1.0, trained=frozenset({"chosen", "places"})),
     ),
-    Case("text CNN", lambda: sequences.TextCNN(tasks.VOCABULARY), tasks.tokens, _settings(Optimizer.ADAGRAD, 0.02)),
-    Case("LSTM", lambda: sequences.Recurrent(8), tasks.rows, _settings(Optimizer.ADAM, 5e-3, clip=1.0)),
+    Case("text CNN", lambda: sequences.TextCNN(tasks.VOCABULARY), tasks.tokens, _settings(Optimizer.ADAGRAD, 0.01), 16),
+    Case("LSTM", lambda: sequences.Recurrent(8), tasks.rows, _settings(Optimizer.ADAM, 5e-3, clip=1.0), 16),
+    Case(
+        "ResNet-18 from random weights", images.ResNet18, lambda: tasks.colour(64), _settings(Optimizer.NESTEROV, 1e-3)
+    ),
+    Case("LeNet-5 (.pt2)", images.LeNet, lambda: tasks.grey(32), _settings(Optimizer.ADAMW, 1e-3), 16, program=True),
+    Case(
+        "ResNet-18 (.pt2)",
+        images.ResNet18,
+        lambda: tasks.colour(64),
+        _settings(Optimizer.MOMENTUM, 1e-3),
+        before=LEARNED,
+        program=True,
+    ),
 )

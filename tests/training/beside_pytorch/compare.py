@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from copy import deepcopy
 from pathlib import Path
 
 import numpy as np
@@ -18,69 +18,47 @@ from mslite.converter.options import Options
 from mslite.converter.training import Loss, Optimizer, TrainSettings
 
 from .cases import Case
-from .tasks import Array
+from .results import Learned, Result
+from .tasks import Array, Task
 
 _SEED = 7
+_ROWS_BEFORE = 16
 Batches = Sequence[tuple[Array, Array]]
 
 
-@dataclass(frozen=True)
-class Learned:
-    """The loss of each step, and what the network makes of held-out rows afterwards."""
-
-    losses: list[float]
-    score: float
-    """The share of right answers, or the mean square where the outputs are numbers."""
-
-
-@dataclass(frozen=True)
-class Compared:
-    name: str
-    here: Learned
-    single: Learned
-    """PyTorch in float32."""
-    double: Learned
-    """PyTorch in float64."""
-
-    def difference(self) -> float:
-        """The largest of all steps, relative to PyTorch's loss in float32."""
-        return _apart(self.here.losses, self.single.losses)
-
-    def rounding(self) -> float:
-        """The same between PyTorch's two precisions: what rounding alone does."""
-        return _apart(self.single.losses, self.double.losses)
-
-
-def _apart(found: Sequence[float], expected: Sequence[float]) -> float:
-    return max(abs(one - other) / abs(other) for one, other in zip(found, expected, strict=True))
-
-
-def compare(case: Case, steps: int, folder: Path) -> Compared:
+def compare(case: Case, steps: int, folder: Path) -> Result:
     """Raises ConversionError where the network has a node without a gradient."""
+    here, single, double = trained(case, steps, folder, (torch.float32, torch.float64))
+    return Result(case.name, case.settings.optimizer.value, here, single, double)
+
+
+def trained(case: Case, steps: int, folder: Path, kinds: Sequence[torch.dtype]) -> list[Learned]:
+    """What is learned here, and in PyTorch in each of these types. Raises ConversionError as `compare`."""
     task = case.task()
     batches, held_out = task.batches(steps, case.rows), task.held_out(case.rows)
-    network = _made(case, batches)
+    network = _begun(case, task)
     file = _converted(case, network, batches[0][0], folder)
     here = _here(case, file, batches, held_out)
-    single, double = (
-        _in_pytorch(case, _made(case, batches).to(kind), batches, held_out) for kind in (torch.float32, torch.float64)
-    )
-    return Compared(case.name, here, single, double)
+    return [here, *(_in_pytorch(case, deepcopy(network).to(kind), batches, held_out) for kind in kinds)]
 
 
-def _made(case: Case, batches: Batches) -> nn.Module:
-    """Always with the same weights."""
+def _begun(case: Case, task: Task) -> nn.Module:
+    """The network as both begin with it: random weights, or those of a network that has learned before."""
     torch.manual_seed(_SEED)
     network = case.make()
     for layer in network.modules():
-        if isinstance(layer, nn.Conv2d):  # as the authors of these architectures begin
-            nn.init.kaiming_normal_(layer.weight, mode="fan_out", nonlinearity="relu")
+        if isinstance(layer, nn.Conv2d):
+            nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")
             if layer.bias is not None:
                 nn.init.zeros_(layer.bias)
-    if case.settles:
-        with torch.no_grad():
-            for x, _ in batches[:10]:
-                network(torch.from_numpy(x))
+    if case.before:
+        network.train()
+        optimizer = torch.optim.SGD(network.parameters(), 0.01, momentum=0.9)
+        for x, labels in task.batches(case.before, _ROWS_BEFORE, seed=2):
+            optimizer.zero_grad()
+            _loss(case.settings.loss, network(torch.from_numpy(x)), torch.from_numpy(labels)).backward()
+            optimizer.step()
+        optimizer.zero_grad()
     return network.eval()
 
 
@@ -103,8 +81,9 @@ def _converted(case: Case, network: nn.Module, example: Array, folder: Path) -> 
 
 
 def _here(case: Case, file: Path, batches: Batches, held_out: Batches) -> Learned:
-    model = mslite.Model()
-    model.build_from_file(file, mslite.ModelType.MINDIR, train_cfg=mslite.TrainCfg())
+    model, context = mslite.Model(), mslite.Context()
+    context.cpu.thread_num = 1
+    model.build_from_file(file, mslite.ModelType.MINDIR, context, train_cfg=mslite.TrainCfg())
     model.set_train_mode(True)
     types = [tensor.get_data_to_numpy().dtype for tensor in model.get_inputs()]
     shapes = [tuple(tensor.shape) for tensor in model.get_inputs()]

@@ -79,11 +79,13 @@ class TextCNN(nn.Module):
         super().__init__()
         self.tokens = nn.Embedding(vocabulary, width)
         self.windows = nn.ModuleList(nn.Conv1d(width, channels, size) for size in (3, 4, 5))
-        self.slope, self.head = nn.PReLU(), nn.Linear(3 * channels, classes)
+        self.slopes = nn.ModuleList(nn.PReLU() for _ in self.windows)
+        self.head = nn.Linear(3 * channels, classes)
 
     def forward(self, ids: Tensor) -> Tensor:
         x = self.tokens(ids).transpose(1, 2)
-        return self.head(torch.cat([self.slope(window(x)).amax(2) for window in self.windows], 1))
+        layers = zip(self.windows, self.slopes, strict=True)
+        return self.head(torch.cat([slope(window(x)).amax(2) for window, slope in layers], 1))
 
 
 class Recurrent(nn.Module):

@@ -25,9 +25,9 @@ class Task:
     inputs: Array
     labels: Array
 
-    def batches(self, steps: int, rows: int) -> list[tuple[Array, Array]]:
+    def batches(self, steps: int, rows: int, seed: int = 1) -> list[tuple[Array, Array]]:
         """Epoch by epoch in another order; the last rows of one that make no whole batch are left out."""
-        random, count = np.random.default_rng(1), len(self.inputs) - _HELD_OUT
+        random, count = np.random.default_rng(seed), len(self.inputs) - _HELD_OUT
         order: list[Array] = []
         while sum(map(len, order)) < steps * rows:
             order.append(random.permutation(count)[: count // rows * rows])

@@ -1,0 +1,157 @@
+"""How exporters write layers, and what `--trainModel` trains of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from onnx import NodeProto, TensorProto, helper, numpy_helper, save_model
+
+import mslite
+from mslite.converter.convert import convert
+from mslite.converter.errors import ConversionError
+from mslite.converter.layer_names import module_name
+from mslite.converter.mindir.graph import Array
+from mslite.converter.options import Options
+from mslite.converter.training import Loss, TrainSettings
+
+ROWS, WIDTH = 3, 32
+_CHANCE = np.random.default_rng(0)
+WEIGHT = _CHANCE.standard_normal((WIDTH, WIDTH)).astype(np.float32) / 4
+ONES, ZEROS = np.ones(WIDTH, np.float32), np.zeros(WIDTH, np.float32)
+X, LABELS = (_CHANCE.standard_normal((ROWS, WIDTH)).astype(np.float32) for _ in range(2))
+
+
+def _trained(nodes: list[NodeProto], constants: dict[str, Array], path: Path, **settings: object) -> mslite.Model:
+    """A model of `x` and `y`, built for training by the mean square."""
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [ROWS, WIDTH]) for name in ("x", "y")]
+    kept = [numpy_helper.from_array(data, name) for name, data in constants.items()]
+    graph = helper.make_graph(nodes, "graph", ends[:1], ends[1:], kept)
+    save_model(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path / "net.onnx")
+    made = TrainSettings(loss=Loss.SQUARED, learning_rate=0.1, **settings)  # type: ignore[arg-type]
+    file = convert(Options(path / "net.onnx", path / "net", training=made)).files[0]
+    model = mslite.Model()
+    model.build_from_file(file, mslite.ModelType.MINDIR, train_cfg=mslite.TrainCfg())
+    model.set_train_mode(True)
+    return model
+
+
+def _weights(model: mslite.Model) -> dict[str, Array]:
+    return {one.name: one.get_data_to_numpy().astype(np.float64) for one in model.get_trainable_params()}
+
+
+def _node(kind: str, inputs: str, output: str, name: str, **attributes: object) -> NodeProto:
+    return helper.make_node(kind, inputs.split(), [output], name=name, **attributes)
+
+
+def test_layers_that_begin_alike(tmp_path: Path) -> None:
+    """Exporters store equal constants once. Normalisations and biases that begin with ones and zeros are layers of their own."""
+    nodes = [
+        _node("LayerNormalization", "x ones zeros", "a", "first"),
+        _node("MatMul", "a w", "b", "product"),
+        _node("Add", "b zeros", "c", "bias"),
+        _node("LayerNormalization", "c ones zeros", "y", "second"),
+    ]
+    model = _trained(nodes, {"ones": ONES, "zeros": ZEROS, "w": WEIGHT}, tmp_path)
+    before = _weights(model)
+    assert len(before) == 6
+    model.run_step([X, LABELS])
+    moved = [value - before[name] for name, value in _weights(model).items() if value.ndim == 1]
+    assert len(moved) == 5
+    assert all(np.abs(one).max() > 1e-4 for one in moved)
+    assert not any(np.allclose(one, other) for i, one in enumerate(moved) for other in moved[:i])
+
+
+def test_a_layer_that_is_used_twice(tmp_path: Path) -> None:
+    """It has one weight and one bias, though the bias begins with zeros."""
+    nodes = [
+        _node("Gemm", "x w zeros", "a", "layer"),
+        _node("Relu", "a", "b", "relu"),
+        _node("Gemm", "b w zeros", "y", "layer_1"),
+    ]
+    assert list(_weights(_trained(nodes, {"zeros": ZEROS, "w": WEIGHT}, tmp_path))) == ["w", "zeros"]
+
+
+def test_scales_stay_out_of_weights(tmp_path: Path) -> None:
+    """A step of gradient descent on W / 2 is another one than a step on W, halved."""
+    nodes = [_node("MatMul", "x w", "a", "query"), _node("Mul", "a half", "y", "scale")]
+    model = _trained(nodes, {"w": WEIGHT, "half": np.float32(0.5)}, tmp_path)
+    model.run_step([X, LABELS])
+    slope = X.T @ (X @ WEIGHT * 0.5 - LABELS) * (2 / LABELS.size) * 0.5
+    (found,) = _weights(model).values()
+    np.testing.assert_allclose(found, WEIGHT - 0.1 * slope, rtol=1e-5, atol=1e-6)
+
+
+def test_a_table_of_positions_is_trained(tmp_path: Path) -> None:
+    """Its rows are chosen by constants, so that inference knows the result before."""
+    nodes = [
+        _node("Gather", "places ids", "a", "places"),
+        _node("MatMul", "x w", "b", "product"),
+        _node("Add", "a b", "y", "sum"),
+    ]
+    table = _CHANCE.standard_normal((5, WIDTH)).astype(np.float32)
+    constants = {"places": table, "ids": np.asarray([4, 0, 4]), "w": WEIGHT}
+    model = _trained(nodes, constants, tmp_path)
+    model.run_step([X, LABELS])
+    slope = (X @ WEIGHT + table[[4, 0, 4]] - LABELS) * (2 / LABELS.size)
+    expected = table.astype(np.float64)
+    for row, gradient in zip((4, 0, 4), slope, strict=True):
+        expected[row] -= 0.1 * gradient
+    np.testing.assert_allclose(_weights(model)["places"], expected, rtol=1e-5, atol=1e-6)
+
+
+def test_constants_that_are_named_as_trained(tmp_path: Path) -> None:
+    """Nothing else tells a vector that is added before every layer from a number; it is repeated by the graph, not before."""
+    nodes = [
+        _node("Expand", "token shape", "a", "expand"),
+        _node("Add", "x a", "b", "sum"),
+        _node("MatMul", "b w", "y", "product"),
+    ]
+    token = _CHANCE.standard_normal((1, WIDTH)).astype(np.float32)
+    constants = {"token": token, "shape": np.asarray([ROWS, WIDTH]), "w": WEIGHT}
+    assert list(_weights(_trained(nodes, constants, tmp_path))) == ["w"]
+    model = _trained(nodes, constants, tmp_path, trained=frozenset({"token"}))
+    model.run_step([X, LABELS])
+    slope = ((X + token) @ WEIGHT - LABELS) * (2 / LABELS.size) @ WEIGHT.T
+    np.testing.assert_allclose(
+        _weights(model)["token"], token - 0.1 * slope.sum(axis=0, keepdims=True), rtol=1e-5, atol=1e-6
+    )
+    with pytest.raises(ConversionError, match="trained names 'tokem', which is no constant and no layer"):
+        _trained(nodes, constants, tmp_path, trained=frozenset({"tokem"}))
+
+
+def test_frozen_by_the_names_of_modules(tmp_path: Path) -> None:
+    """PyTorch's exporter names nodes by all modules around them, and loses the names of weights that it transposes."""
+    nodes = [
+        _node("MatMul", "x onnx::MatMul_7", "a", "/body/body.0/dense/MatMul"),
+        _node("Relu", "a", "b", "/body/body.1/Relu"),
+        _node("MatMul", "b onnx::MatMul_8", "y", "/body/body.2/dense/MatMul"),
+    ]
+    constants = {"onnx::MatMul_7": WEIGHT, "onnx::MatMul_8": WEIGHT + 1}
+    for name in ("body.0", "body.0.dense", "body.0.*"):
+        assert list(_weights(_trained(nodes, constants, tmp_path, frozen=frozenset({name})))) == ["onnx::MatMul_8"]
+
+
+@pytest.mark.parametrize(
+    ("name", "module"),
+    [
+        ("/features/features.0/features.0.1/Conv", "features.0.1.Conv"),
+        ("/encoder/blocks.3/attention/query/MatMul", "encoder.blocks.3.attention.query.MatMul"),
+        ("conv1/Conv", "conv1.Conv"),
+        ("layer", "layer"),
+    ],
+)
+def test_module_names(name: str, module: str) -> None:
+    assert module_name(name) == module
+
+
+def test_one_slope_of_prelu_is_trained(tmp_path: Path) -> None:
+    nodes = [_node("MatMul", "x w", "a", "product"), _node("PRelu", "a slope", "y", "prelu")]
+    model = _trained(nodes, {"w": WEIGHT, "slope": np.asarray([0.25], np.float32)}, tmp_path)
+    model.run_step([X, LABELS])
+    a = X @ WEIGHT
+    slope = (np.where(a > 0, a, a * 0.25) - LABELS) * (2 / LABELS.size)
+    expected = 0.25 - 0.1 * (slope * np.where(a < 0, a, 0)).sum()
+    found = next(value for value in _weights(model).values() if value.ndim == 1)
+    np.testing.assert_allclose(found, [expected], rtol=1e-5)
