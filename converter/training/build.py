@@ -41,6 +41,7 @@ from mslite.converter.training.normalise import (
     with_rows,
 )
 from mslite.converter.training.optimizers import Steps, Variables, clipped
+from mslite.converter.training.recurrent import unroll_layers
 from mslite.converter.training.settings import BatchNorm, TrainSettings
 
 _PRODUCTS = (Conv2DFusion, Conv2dTransposeFusion, MatMulFusion, FullConnection)
@@ -48,6 +49,8 @@ _NORMS = (LayerNormFusion, RmsNorm, InstanceNorm, ChannelsLastInstanceNorm, Grou
 _WITH_WEIGHTS = (*_PRODUCTS, *_NORMS, PReLUFusion, BatchNormTraining)
 _STATISTICS = (3, 4)
 """Operands of BatchNormTraining that it moves itself: results 1 and 2."""
+_MOST_PARTS = 8
+"""So many gradients of one value are kept before they are added up: a recurrent weight has one for each step."""
 _WITHOUT_GRADIENT = ("LSTM", "GRU", "RNNSequence", "LSTMSequence", "GRUSequence")
 """Operators whose weights are trained elsewhere."""
 
@@ -91,9 +94,13 @@ def training_graph(
     if trains_batch_norm:
         own_constants(graph)
     frozen = frozen_constants(graph.nodes, settings.frozen, source)
+    unrolled = unroll_layers(graph, frozen, context)
+    graph.nodes = live_nodes(graph)
     if trains_batch_norm:
         train_batch_norm(graph, frozen)
     scales = take_apart(graph)
+    scales.weights |= unrolled.weights
+    scales.statistics |= unrolled.masks
     infer_shapes(module, context)
     return _Differentiation(module, settings, source, scales, frozen).run(context, optimizers_only)
 
@@ -133,7 +140,8 @@ class _Differentiation:
         self.behind_weights: set[Node] = set()
         for node in self.forward:
             before = {value.producer for value in node.inputs}
-            if isinstance(node.op, _WITH_WEIGHTS) or self.behind_weights & before:
+            weighs = isinstance(node.op, _WITH_WEIGHTS) or any(value in scales.weights for value in node.inputs)
+            if weighs or self.behind_weights & before:
                 self.behind_weights.add(node)
 
     def run(self, context: Context, optimizers_only: bool) -> TrainingGraph:
@@ -219,6 +227,8 @@ class _Differentiation:
     def _is_parameter(self, node: Node, place: int, value: Value) -> bool:
         if value.data is None or value.dtype is not DataType.FLOAT32:
             return False
+        if value in self.scales.weights:
+            return True
         if not place:  # only a table of embeddings is a first operand
             return isinstance(node.op, Gather)
         if isinstance(node.op, BatchNormTraining) and place in _STATISTICS:
@@ -286,7 +296,10 @@ class _Differentiation:
                 found = list(node.inputs)  # whatever has the shape: the search for blockers goes on
             for value, gradient in zip(node.inputs, found, strict=True):
                 if gradient is not None and value in needed:
-                    parts.setdefault(value, []).append(gradient)
+                    own = parts.setdefault(value, [])
+                    own.append(gradient)
+                    if len(own) == _MOST_PARTS and not blockers:
+                        self._total(build, value, parts)
         if blockers:
             raise ConversionError(
                 f"{self.source}: {len(blockers)} node(s) have no gradient", tuple(blockers), ReturnCode.NOT_SUPPORTED

@@ -64,10 +64,11 @@ def _refusal(source: str, reason: str, remedy: str) -> ConversionError:
 @dataclass
 class Scales:
     """What came out of batch normalisation and scales: vectors that are trained behind layers with weights, and those that keep
-    the model's statistics."""
+    the model's statistics. `weights`: constants of recurrent layers, which are trained wherever they stand."""
 
     trained: set[Value] = field(default_factory=set)
     statistics: set[Value] = field(default_factory=set)
+    weights: set[Value] = field(default_factory=set)
 
 
 def take_apart(graph: Graph) -> Scales:

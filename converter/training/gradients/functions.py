@@ -11,13 +11,8 @@ from mslite.converter.mindir.ops.unary import ExpFusion
 from mslite.converter.training.gradients.rule import Call, Gradients, NoGradientError, rule, shape_of
 
 _OF_Y = (ActivationType.SIGMOID, ActivationType.TANH, ActivationType.ELU, ActivationType.RELU, ActivationType.RELU6)
-_NONE = (
-    ActivationType.THRESHOLDRELU,
-    ActivationType.HARD_TANH,
-    ActivationType.SIGN,
-    ActivationType.SELU,
-    ActivationType.UNKNOWN,
-)
+_NONE = (ActivationType.SIGN, ActivationType.UNKNOWN)
+_SELU_SCALE, _SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
 
 
 def _by_activation(call: Call, dy: Value, kind: ActivationType, alpha: float = 0.0) -> Gradients:
@@ -36,7 +31,39 @@ def _activation(call: Call, dy: Value) -> Gradients:
         raise NoGradientError(f"{kind.name} has no gradient here")
     if kind is ActivationType.GELU and op.approximate:
         kind = ActivationType.FAST_GELU
+    x = call.node.inputs[0]
+    if kind is ActivationType.HARD_TANH:
+        return [_within(call, _above(call, dy, x, op.min_val), x, op.max_val)]
+    if kind is ActivationType.THRESHOLDRELU:
+        return [_above(call, dy, x, op.alpha)]
+    if kind is ActivationType.SELU:
+        return [_selu(call, dy)]
     return _by_activation(call, dy, kind, op.alpha)
+
+
+def _gate(call: Call, dy: Value, x: Value, what: str) -> Value:
+    """dy where x > 0, else 0."""
+    return call.add(training.ActivationGrad(activation_type=ActivationType.RELU), what, [dy, x], call.shape(0))
+
+
+def _above(call: Call, dy: Value, x: Value, low: float) -> Value:
+    """dy where x > low, else 0."""
+    bound = call.build.constant(call.name("low"), np.float32(low))
+    return _gate(call, dy, call.difference("above", x, bound), "x_above")
+
+
+def _within(call: Call, dy: Value, x: Value, high: float) -> Value:
+    """dy where x < high, else 0."""
+    bound = call.build.constant(call.name("high"), np.float32(high))
+    return _gate(call, dy, call.add(arithmetic.SubFusion(), "below", [bound, x], call.shape(0)), "x_below")
+
+
+def _selu(call: Call, dy: Value) -> Value:
+    """ELU with a factor: its gradient is made of its result."""
+    scale = call.build.constant(call.name("scale"), np.float32(_SELU_SCALE))
+    unscaled = call.add(arithmetic.DivFusion(), "unscaled", [call.node.output, scale], call.shape(0))
+    op = training.ActivationGrad(activation_type=ActivationType.ELU, alpha=_SELU_ALPHA)
+    return call.product("x", call.add(op, "elu", [dy, unscaled], call.shape(0)), scale)
 
 
 @rule("Dropout")
