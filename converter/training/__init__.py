@@ -8,7 +8,7 @@ from mslite.converter.training.build import TrainingGraph, training_graph
 from mslite.converter.training.in_place import adopted_graph, is_training
 from mslite.converter.training.losses import of_training
 from mslite.converter.training.section import SECTION, train_settings
-from mslite.converter.training.settings import TRAINS_ALL, BatchNorm, Loss, Optimizer, TrainSettings
+from mslite.converter.training.settings import TRAINS_ALL, BatchNorm, Loss, Optimizer, Schedule, TrainSettings
 from mslite.converter.training.stored import fusions_to_leave_out, store_in_place, trained
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "BatchNorm",
     "Loss",
     "Optimizer",
+    "Schedule",
     "TrainSettings",
     "TrainingGraph",
     "adopted_graph",

@@ -40,9 +40,10 @@ from mslite.converter.training.normalise import (
     train_dropout,
     with_rows,
 )
-from mslite.converter.training.optimizers import Steps, Variables, clipped
+from mslite.converter.training.optimizers import Steps, clipped
 from mslite.converter.training.recurrent import unroll_layers
 from mslite.converter.training.settings import BatchNorm, TrainSettings
+from mslite.converter.training.variables import Variables
 
 _PRODUCTS = (Conv2DFusion, Conv2dTransposeFusion, MatMulFusion, FullConnection)
 _NORMS = (LayerNormFusion, RmsNorm, InstanceNorm, ChannelsLastInstanceNorm, GroupNormFusion)
