@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.graph import Shape, Value
 from mslite.converter.mindir.ops import Operator, activation, arithmetic, training
+from mslite.converter.mindir.ops.comparison import Where
 from mslite.converter.mindir.ops.enums import ActivationType, DataType, ReduceMode
-from mslite.converter.mindir.ops.unary import ExpFusion
+from mslite.converter.mindir.ops.reduction import CumSum
+from mslite.converter.mindir.ops.unary import Clip, Cos, ExpFusion, Neg, Sin
 from mslite.converter.training.gradients.rule import Call, Gradients, NoGradientError, rule, shape_of
 
 _OF_Y = (ActivationType.SIGMOID, ActivationType.TANH, ActivationType.ELU, ActivationType.RELU, ActivationType.RELU6)
@@ -64,6 +66,20 @@ def _selu(call: Call, dy: Value) -> Value:
     unscaled = call.add(arithmetic.DivFusion(), "unscaled", [call.node.output, scale], call.shape(0))
     op = training.ActivationGrad(activation_type=ActivationType.ELU, alpha=_SELU_ALPHA)
     return call.product("x", call.add(op, "elu", [dy, unscaled], call.shape(0)), scale)
+
+
+@rule("Clip")
+def _clip(call: Call, dy: Value) -> Gradients:
+    """The bounds are attributes or constant operands."""
+    op, x = call.op, call.node.inputs[0]
+    assert isinstance(op, Clip)
+    bounds = [value.data for value in call.node.inputs[1:3]]
+    known = [float(bound.reshape(-1)[0]) for bound in bounds if bound is not None]
+    if len(known) < len(bounds):
+        raise NoGradientError("its bounds are not constant")
+    low, high = known if len(known) == 2 else (op.min, op.max)
+    dx = _within(call, _above(call, dy, x, low), x, high)
+    return [dx, *[None] * (len(call.node.inputs) - 1)]
 
 
 @rule("Dropout")
@@ -130,6 +146,67 @@ def _function(call: Call, dy: Value) -> Gradients:
     }
     op, inputs = made[call.op.name]
     return [call.add(op, "x", inputs, call.shape(0))]
+
+
+@rule("Sin", "Cos")
+def _wave(call: Call, dy: Value) -> Gradients:
+    """d sin = cos, d cos = -sin."""
+    x, shape = call.node.inputs[0], call.shape(0)
+    if call.op.name == "Sin":
+        return [call.product("x", dy, call.add(Cos(), "slope", [x], shape))]
+    fall = call.product("fall", dy, call.add(Sin(), "slope", [x], shape))
+    return [call.add(Neg(), "x", [fall], shape)]
+
+
+@rule("Reciprocal")
+def _reciprocal(call: Call, dy: Value) -> Gradients:
+    """dx = -dy / x^2."""
+    y = call.node.output
+    fall = call.product("fall", dy, call.product("square", y, y))
+    return [call.add(Neg(), "x", [fall], call.shape(0))]
+
+
+@rule("Log1p")
+def _log_of_more(call: Call, dy: Value) -> Gradients:
+    """dx = dy / (1 + x)."""
+    one = call.build.constant(call.name("one"), np.float32(1))
+    more = call.add(arithmetic.AddFusion(), "more", [call.node.inputs[0], one], call.shape(0))
+    return [call.add(arithmetic.DivFusion(), "x", [dy, more], call.shape(0))]
+
+
+@rule("CumSum")
+def _running_sum(call: Call, dy: Value) -> Gradients:
+    """Each element is in all sums behind it: a running sum from the other end."""
+    op = call.op
+    assert isinstance(op, CumSum)
+    back = CumSum(exclusive=op.exclusive, reverse=not op.reverse)
+    return [call.add(back, "x", [dy, call.node.inputs[1]], call.shape(0)), None]
+
+
+@rule("Where", "Select")
+def _choice(call: Call, dy: Value) -> Gradients:
+    """The operand that was chosen gets the gradient, the other one nothing; what repeats gets the sum."""
+    if len(call.node.inputs) != 3:
+        raise NoGradientError("it gives places, or chooses between several pairs")
+    condition = call.node.inputs[0]
+    none = call.build.constant(call.name("none"), np.float32(0))
+    found: Gradients = [None]
+    for place, name in ((1, "a"), (2, "b")):
+        operands = [dy, none] if place == 1 else [none, dy]
+        chosen = (
+            call.add(Where(), f"{name}/chosen", [condition, *operands], shape_of(dy)) if call.wanted[place] else None
+        )
+        found.append(None if chosen is None else _gathered(call, chosen, call.shape(place), name))
+    return found
+
+
+def _gathered(call: Call, value: Value, shape: Shape, what: str) -> Value:
+    """The sum of what repeats along a shape."""
+    whole = shape_of(value)
+    kept = (1,) * (len(whole) - len(shape)) + shape
+    axes = [axis for axis, (own, all_of) in enumerate(zip(kept, whole, strict=True)) if own != all_of]
+    total = call.reduced(ReduceMode.ReduceSum, f"{what}/sum", value, axes) if axes else value
+    return call.build.reshaped(total, shape, call.name(what))
 
 
 @rule("Erf")
