@@ -39,6 +39,7 @@ from mslite.converter.training.normalise import (
     train_batch_norm,
     train_dropout,
     with_rows,
+    without_lists,
 )
 from mslite.converter.training.optimizers import Steps, clipped
 from mslite.converter.training.recurrent import unroll_layers
@@ -91,6 +92,7 @@ def training_graph(
     _choose_output(module, settings.output, source)
     apply_rules((transposed_norm.RULE,), module, context)
     train_dropout(graph, settings.dropout)
+    without_lists(graph)
     trains_batch_norm = settings.batch_norm is BatchNorm.TRAIN
     if trains_batch_norm:
         own_constants(graph)

@@ -11,6 +11,7 @@ import numpy as np
 from mslite.converter.errors import Blocker, ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Array, Graph, Module, Node, Value, constant
 from mslite.converter.mindir.ops import Operator, activation, arithmetic
+from mslite.converter.mindir.ops.control_flow import TensorListFromTensor, TensorListStack
 from mslite.converter.mindir.ops.enums import ActivationType, DataType, Format
 from mslite.converter.mindir.ops.normalization import BatchNorm, FusedBatchNorm
 from mslite.converter.mindir.ops.rearrange import Reshape
@@ -119,6 +120,14 @@ def train_dropout(graph: Graph, drops: bool) -> None:
         following = Value(graph.unique_name(f"{node.name}/next_seed"), DataType.INT32, (2,))
         node.outputs = (y, mask, following)
         mask.producer = following.producer = node
+
+
+def without_lists(graph: Graph) -> None:
+    """Tensors that are cut into a list only to be joined again, as recurrent loops leave them, stay tensors."""
+    for node in list(graph.nodes):
+        cut = node.inputs[0].producer if isinstance(node.op, TensorListStack) else None
+        if cut is not None and isinstance(cut.op, TensorListFromTensor) and bypass(graph, node, cut.inputs[0]):
+            graph.remove(node)
 
 
 def own_constants(graph: Graph) -> None:

@@ -15,7 +15,7 @@
 namespace mslite {
 namespace {
 constexpr char kLearningRate[] = "learning_rate";  // as the converter names it
-constexpr int32_t kSeedSize = 2;  // the layer's number, and that of the step
+constexpr int32_t kSeedSize = 2;                   // the layer's number, and that of the step
 
 bool IsAssignment(int32_t op) { return op == MSLITE_OP_Assign || op == MSLITE_OP_AssignAdd; }
 bool Changes(const Node &node) { return IsAssignment(node.op) || FindOptimizer(node.op) != nullptr; }

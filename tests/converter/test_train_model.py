@@ -685,8 +685,20 @@ _MODELS = Path(__file__).resolve().parents[3] / "shared" / "models"
         ("keras_pb/ds_cnn_kws/model.pb", ""),
         ("caffe/lenet_seeded/model.prototxt", ""),
         ("dtln/dtln_1_float/model.tflite", "Identity"),
+        ("keras_pb/lstm_2layer_while/model.pb", ""),
+        ("arm_kws_pb/gru_s/model.pb", ""),
+        ("tf1_pb/conv_mix/model.pb", ""),
     ],
-    ids=["ONNX", "TensorFlow Lite", "TensorFlow", "Caffe", "several outputs"],
+    ids=[
+        "ONNX",
+        "TensorFlow Lite",
+        "TensorFlow",
+        "Caffe",
+        "several outputs",
+        "loops of LSTM",
+        "GRU",
+        "blocks of pixels",
+    ],
 )
 def test_front_ends(name: str, output: str, tmp_path: Path) -> None:
     """Models of others learn what they are given: four steps on the same numbers, each with a smaller loss."""
