@@ -119,6 +119,12 @@ def _choose_output(module: Module, name: str, source: str) -> None:
             f"{source}: {reason}: {names}. Choose one with output=NAME in [train_param]",
             code=ReturnCode.INPUT_PARAMETER_INVALID if name else ReturnCode.NOT_SUPPORTED,
         )
+    if not chosen[0].is_static:
+        raise ConversionError(
+            f"{source}: the sizes of output '{chosen[0].name}' depend on what is computed, and a loss needs fixed ones. Choose "
+            "another output with output=NAME in [train_param], or train a part that ends before it",
+            code=ReturnCode.NOT_SUPPORTED,
+        )
     graph.outputs = chosen
     module.outputs = None
     graph.nodes = live_nodes(graph)
@@ -316,6 +322,8 @@ class _Differentiation:
     def _gradients(
         self, build: Builder, node: Node, known: list[Value | None], needed: set[Value]
     ) -> list[Value | None]:
+        if not all(value.is_static for value in (*node.inputs, *node.outputs)):
+            raise NoGradientError("it has sizes that depend on what is computed")
         call = Call(node, build, tuple(value in needed for value in node.inputs))
         of_several = RULES_OF_SEVERAL.get(node.op.name)
         if of_several is not None:

@@ -712,3 +712,10 @@ def test_front_ends(name: str, output: str, tmp_path: Path) -> None:
     losses = [trained.run_step(inputs)[0].get_data_to_numpy().item() for _ in range(4)]
     assert losses == sorted(losses, reverse=True)
     assert losses[-1] < losses[0]
+
+
+@pytest.mark.skipif(not _MODELS.is_dir(), reason="the shared models are not here")
+def test_outputs_of_any_size_are_refused(tmp_path: Path) -> None:
+    model = _MODELS / "torch_detection/yolo_head_nms_op13/model.onnx"
+    with pytest.raises(ConversionError, match="the sizes of output 'boxes' depend on what is computed"):
+        convert(Options(model, tmp_path / "trains", training=TrainSettings(Loss.SQUARED, output="boxes")))
