@@ -11,7 +11,15 @@ from mslite.converter.training.gradients import shape_of
 from mslite.converter.training.in_place import adopted_graph, is_training
 from mslite.converter.training.losses import of_training
 from mslite.converter.training.section import SECTION, settings_of_sections, train_settings
-from mslite.converter.training.settings import TRAINS_ALL, BatchNorm, LayerUpdate, Loss, Optimizer, TrainSettings
+from mslite.converter.training.settings import (
+    TRAINS_ALL,
+    BatchNorm,
+    LayerUpdate,
+    Loss,
+    Optimizer,
+    Schedule,
+    TrainSettings,
+)
 from mslite.converter.training.sparse import SECTION as SPARSE_SECTION
 from mslite.converter.training.sparse import TrainableLayer, as_text
 from mslite.converter.training.stored import fusions_to_leave_out, store_in_place, trained
@@ -25,6 +33,7 @@ __all__ = [
     "LayerUpdate",
     "Loss",
     "Optimizer",
+    "Schedule",
     "TrainSettings",
     "TrainableLayer",
     "TrainingGraph",

@@ -7,11 +7,11 @@ from collections.abc import Collection
 
 import numpy as np
 
+from mslite.converter.layer_names import is_named
 from mslite.converter.mindir.graph import Array, Graph, Module, Node, Value, constant
 from mslite.converter.mindir.ops.enums import DataType, QuantType
 from mslite.converter.mindir.ops.quantization import QuantDTypeCast
 from mslite.converter.mindir.quantised import channel_axis, is_quantised, real_numbers
-from mslite.converter.training.frozen import is_named
 
 
 def is_stored(module: Module) -> bool:

@@ -41,9 +41,11 @@ from mslite.converter.training.normalise import (
     train_batch_norm,
     train_dropout,
     with_rows,
+    without_lists,
 )
-from mslite.converter.training.optimizers import Steps, Variables, clipped
+from mslite.converter.training.optimizers import Steps, clipped
 from mslite.converter.training.passes import Passes, with_steps
+from mslite.converter.training.recurrent import unroll_layers
 from mslite.converter.training.settings import TrainSettings
 from mslite.converter.training.sparse import (
     Candidate,
@@ -56,12 +58,15 @@ from mslite.converter.training.sparse import (
     remember_gates,
     sliced,
 )
+from mslite.converter.training.variables import Variables
 
 _PRODUCTS = (Conv2DFusion, Conv2dTransposeFusion, MatMulFusion, FullConnection)
 _NORMS = (LayerNormFusion, RmsNorm, InstanceNorm, ChannelsLastInstanceNorm, GroupNormFusion)
 _WITH_WEIGHTS = (*_PRODUCTS, *_NORMS, PReLUFusion, BatchNormTraining)
 _STATISTICS = (3, 4)
 """Operands of BatchNormTraining that it moves itself: results 1 and 2."""
+_MOST_PARTS = 8
+"""So many gradients of one value are kept before they are added up: a recurrent weight has one for each step."""
 _WITHOUT_GRADIENT = ("LSTM", "GRU", "RNNSequence", "LSTMSequence", "GRUSequence")
 """Operators whose weights are trained elsewhere."""
 
@@ -119,12 +124,17 @@ def _prepared(module: Module, settings: TrainSettings, source: str, context: Con
     _choose_output(module, settings.output, source)
     apply_rules((transposed_norm.RULE,), module, context)
     train_dropout(graph, settings.dropout)
+    without_lists(graph)
     own_constants(graph)
     frozen = set(named_constants(graph.nodes, settings.frozen, source, "frozen"))
     named = set(named_constants(graph.nodes, settings.trained, source, "trained"))
+    unrolled = unroll_layers(graph, frozen, context)
+    graph.nodes = live_nodes(graph)
     if settings.trains_batch_norm:
         train_batch_norm(graph, frozen)
     scales = take_apart(graph)
+    scales.weights |= unrolled.weights
+    scales.statistics |= unrolled.masks
     infer_shapes(module, context)
     if settings.lora is not None:
         frozen = others(graph.nodes, add_adapters(graph, settings.lora, frozen, source))
@@ -141,6 +151,12 @@ def _choose_output(module: Module, name: str, source: str) -> None:
         raise ConversionError(
             f"{source}: {reason}: {names}. Choose one with output=NAME in [train_param]",
             code=ReturnCode.INPUT_PARAMETER_INVALID if name else ReturnCode.NOT_SUPPORTED,
+        )
+    if not chosen[0].is_static:
+        raise ConversionError(
+            f"{source}: the sizes of output '{chosen[0].name}' depend on what is computed, and a loss needs fixed ones. Choose "
+            "another output with output=NAME in [train_param], or train a part that ends before it",
+            code=ReturnCode.NOT_SUPPORTED,
         )
     graph.outputs = chosen
     module.outputs = None
@@ -176,7 +192,8 @@ class _Differentiation:
         self.behind_weights: set[Node] = set()
         for node in self.forward:
             before = {value.producer for value in node.inputs}
-            if isinstance(node.op, _WITH_WEIGHTS) or self.behind_weights & before:
+            weighs = isinstance(node.op, _WITH_WEIGHTS) or any(value in scales.weights for value in node.inputs)
+            if weighs or self.behind_weights & before:
                 self.behind_weights.add(node)
 
     def run(self, context: Context, optimizers_only: bool) -> TrainingGraph:
@@ -294,7 +311,7 @@ class _Differentiation:
     def _is_parameter(self, node: Node, place: int, value: Value) -> bool:
         if value.data is None or value.dtype is not DataType.FLOAT32:
             return False
-        if value in self.named:
+        if value in self.named or value in self.scales.weights:
             return True
         if not place:  # only a table of embeddings is a first operand
             return isinstance(node.op, Gather)
@@ -370,7 +387,10 @@ class _Differentiation:
                 found = list(node.inputs)  # whatever has the shape: the search for blockers goes on
             for value, gradient in zip(node.inputs, found, strict=True):
                 if gradient is not None and value in needed:
-                    parts.setdefault(value, []).append(gradient)
+                    own = parts.setdefault(value, [])
+                    own.append(gradient)
+                    if len(own) == _MOST_PARTS and not blockers:
+                        self._total(build, value, parts)
             self.passes.gradients.update(dict.fromkeys(self.graph.nodes[first:], node))
         if blockers:
             raise ConversionError(
@@ -390,6 +410,8 @@ class _Differentiation:
         needed: set[Value],
         parts: dict[Value, list[Value]],
     ) -> list[Value | None]:
+        if not all(value.is_static for value in (*node.inputs, *node.outputs)):
+            raise NoGradientError("it has sizes that depend on what is computed")
         call = Call(node, build, tuple(value in needed for value in node.inputs))
         of_several = RULES_OF_SEVERAL.get(node.op.name)
         if of_several is not None:

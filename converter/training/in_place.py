@@ -15,8 +15,8 @@ from mslite.converter.passes.inference import infer_shapes
 from mslite.converter.training.build import TrainingGraph
 from mslite.converter.training.builder import Builder
 from mslite.converter.training.losses import loss_nodes
-from mslite.converter.training.optimizers import LEARNING_RATE, Variables
 from mslite.converter.training.passes import with_steps
+from mslite.converter.training.variables import LEARNING_RATE, Variables
 
 STATES = {"SGD": (3, 5), "ApplyMomentum": (1,), "Adam": (1, 2), "AdamWeightDecay": (1, 2)}
 """Optimiser -> the operands that it changes besides the weight, in the order of its results here."""

@@ -11,6 +11,7 @@ import numpy as np
 from mslite.converter.errors import Blocker, ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Array, Graph, Module, Node, Value, constant
 from mslite.converter.mindir.ops import Operator, activation, arithmetic
+from mslite.converter.mindir.ops.control_flow import TensorListFromTensor, TensorListStack
 from mslite.converter.mindir.ops.enums import ActivationType, DataType, Format, QuantType
 from mslite.converter.mindir.ops.normalization import BatchNorm, FusedBatchNorm
 from mslite.converter.mindir.ops.rearrange import Reshape
@@ -70,10 +71,11 @@ def _refusal(source: str, reason: str, remedy: str) -> ConversionError:
 @dataclass
 class Scales:
     """What came out of batch normalisation and scales: vectors that are trained behind layers with weights, and those that keep
-    the model's statistics."""
+    the model's statistics. `weights`: constants of recurrent layers, which are trained wherever they stand."""
 
     trained: set[Value] = field(default_factory=set)
     statistics: set[Value] = field(default_factory=set)
+    weights: set[Value] = field(default_factory=set)
 
 
 def take_apart(graph: Graph) -> Scales:
@@ -129,6 +131,14 @@ def train_dropout(graph: Graph, drops: bool) -> None:
         following = Value(graph.unique_name(f"{node.name}/next_seed"), DataType.INT32, (2,))
         node.outputs = (y, mask, following)
         mask.producer = following.producer = node
+
+
+def without_lists(graph: Graph) -> None:
+    """Tensors that are cut into a list only to be joined again, as recurrent loops leave them, stay tensors."""
+    for node in list(graph.nodes):
+        cut = node.inputs[0].producer if isinstance(node.op, TensorListStack) else None
+        if cut is not None and isinstance(cut.op, TensorListFromTensor) and bypass(graph, node, cut.inputs[0]):
+            graph.remove(node)
 
 
 def own_constants(graph: Graph) -> None:

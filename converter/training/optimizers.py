@@ -7,20 +7,17 @@ from math import prod
 import numpy as np
 
 from mslite.converter.layer_names import is_named
-from mslite.converter.mindir.graph import Array, Node, Shape, Value
+from mslite.converter.mindir.graph import Shape, Value
 from mslite.converter.mindir.ops import Operator, training
 from mslite.converter.mindir.ops.arithmetic import AddFusion, AddN, DivFusion, Maximum, MulFusion, SubFusion
 from mslite.converter.mindir.ops.enums import ReduceMode
 from mslite.converter.mindir.ops.reduction import ReduceFusion
-from mslite.converter.mindir.ops.state import AssignVariable, ReadVariable
 from mslite.converter.mindir.ops.unary import Sqrt
 from mslite.converter.training.builder import Builder
 from mslite.converter.training.gradients import shape_of
+from mslite.converter.training.schedules import scheduled
 from mslite.converter.training.settings import Optimizer, TrainSettings
-
-LEARNING_RATE = "learning_rate"
-"""The variable that holds it: [1], read by every step."""
-
+from mslite.converter.training.variables import Variables
 
 _INNER = "/preconditioned/"
 """Part of the names of nodes between a gradient and the optimiser that belong to the step: the runtime, which adds up gradients
@@ -28,46 +25,27 @@ of several steps, takes what comes before them for the gradient."""
 _PRECONDITIONED = (Optimizer.ADAMW, Optimizer.ADAGRAD, Optimizer.RMSPROP)
 
 
+_CLIP = "Default/optimizer-clip"
+
+
 def clipped(build: Builder, gradients: list[Value], limit: float) -> list[Value]:
-    """The gradients, shorter where the norm of all of them is above `limit`."""
+    """The gradients, shorter where the norm of all of them is above `limit`. It belongs to the step: of several steps' gradients
+    the sum is made shorter."""
     squares = []
     for number, gradient in enumerate(gradients):
-        name = f"Gradients/clip/{number}"
+        name = f"{_CLIP}/{number}"
         flat = build.reshaped(gradient, (prod(shape_of(gradient)),), f"{name}/flat")
         op = ReduceFusion(mode=ReduceMode.ReduceSumSquare, keep_dims=True, coeff=1.0)
         squares.append(build.node(op, f"{name}/square", [flat, build.sizes(f"{name}/axis", (0,))], (1,)))
-    total = build.node(AddN(), "Gradients/clip/sum", squares, (1,)) if len(squares) > 1 else squares[0]
-    norm = build.node(Sqrt(), "Gradients/clip/norm", [total], (1,))
-    most = build.constant("Gradients/clip/most", np.asarray([limit], np.float32))
-    divisor = build.node(Maximum(), "Gradients/clip/divisor", [norm, most], (1,))
-    factor = build.node(DivFusion(), "Gradients/clip/factor", [most, divisor], (1,))
+    total = build.node(AddN(), f"{_CLIP}/sum", squares, (1,)) if len(squares) > 1 else squares[0]
+    norm = build.node(Sqrt(), f"{_CLIP}/norm", [total], (1,))
+    most = build.constant(f"{_CLIP}/most", np.asarray([limit], np.float32))
+    divisor = build.node(Maximum(), f"{_CLIP}/divisor", [norm, most], (1,))
+    factor = build.node(DivFusion(), f"{_CLIP}/factor", [most, divisor], (1,))
     return [
-        build.node(MulFusion(), f"Gradients/clip/{number}/clipped", [gradient, factor], shape_of(gradient))
+        build.node(MulFusion(), f"{_CLIP}{_INNER}{number}", [gradient, factor], shape_of(gradient))
         for number, gradient in enumerate(gradients)
     ]
-
-
-class Variables:
-    """The variables of a training graph, by name, in the order in which they are made."""
-
-    def __init__(self, build: Builder) -> None:
-        self._build = build
-        self.first: dict[str, Value] = {}
-        """Their first values."""
-
-    def read(self, name: str, initial: Value) -> Value:
-        """What the variable holds before the step. `initial` is a constant."""
-        value = self._build.node(ReadVariable(variable=name), f"{name}/read", [initial], shape_of(initial))
-        self.first[name] = initial
-        return value
-
-    def state(self, name: str, data: Array) -> Value:
-        return self.read(name, self._build.constant(f"{name}/first", data.astype(np.float32)))
-
-    def assign(self, name: str, value: Value) -> Node:
-        """What it holds after the step."""
-        self._build.node(AssignVariable(variable=name), f"{name}/assign", [value], shape_of(value))
-        return self._build.graph.nodes[-1]
 
 
 class Steps:
@@ -77,7 +55,7 @@ class Steps:
         self, build: Builder, variables: Variables, settings: TrainSettings, optimizers_only: bool = False
     ) -> None:
         self._build, self._variables, self._settings = build, variables, settings
-        self._rate = variables.state(LEARNING_RATE, np.asarray([settings.learning_rate]))
+        self._rate = scheduled(build, variables, settings)
         self._numbers: dict[str, Value] = {}
         self._optimizers_only = optimizers_only
         decays = settings.optimizer is Optimizer.ADAM and settings.weight_decay  # without correction of its bias

@@ -11,7 +11,7 @@ from typing import TypeVar
 from mslite.converter.errors import UsageError
 from mslite.converter.memory_limit import parse_memory
 from mslite.converter.spelling import check_keys
-from mslite.converter.training.settings import BatchNorm, Lora, Loss, Optimizer, TrainSettings
+from mslite.converter.training.settings import BatchNorm, Lora, Loss, Optimizer, Schedule, TrainSettings
 from mslite.converter.training.sparse import SECTION as SPARSE_SECTION
 from mslite.converter.training.sparse import layer_updates
 
@@ -19,6 +19,7 @@ SECTION = "train_param"
 _KEYS = (
     "loss", "optimizer", "learning_rate", "momentum", "weight_decay", "beta1", "beta2", "epsilon", "alpha", "clip_norm", "batch_size", "frozen",
     "trained", "batch_norm", "dropout", "output", "memory", "lora_rank", "lora_alpha", "lora_layers", "lora_trained",
+    "schedule", "warmup_steps", "decay_steps", "decay_rate", "power",
 )  # fmt: skip
 
 
@@ -31,6 +32,11 @@ _Choice = TypeVar("_Choice", bound=Enum)
 
 
 _PLAIN = TrainSettings()
+_WHOLE = ("batch_size", "lora_rank", "warmup_steps", "decay_steps")
+_MOST_STEPS = 1 << 24
+"""Steps are counted in float32."""
+_RISE = 0.3
+"""The part of its steps in which OneCycle rises, where nothing is said."""
 
 
 def settings_of_sections(
@@ -58,6 +64,16 @@ def train_settings(keys: Mapping[str, str], defaults: TrainSettings = _PLAIN) ->
     def number(key: str, otherwise: float, low: float, high: float) -> float:
         return _number(key, keys[key], low, high) if key in keys else otherwise
 
+    schedule = _choice("schedule", keys["schedule"], Schedule) if "schedule" in keys else defaults.schedule
+    _check_schedule(keys, schedule)
+    decay_steps = int(number("decay_steps", defaults.decay_steps, 0, _MOST_STEPS))
+    rises = int(_RISE * decay_steps) if schedule is Schedule.ONE_CYCLE else defaults.warmup_steps
+    warmup_steps = int(number("warmup_steps", rises, 0, _MOST_STEPS))
+    if schedule is Schedule.ONE_CYCLE and not 0 < warmup_steps < decay_steps:
+        raise UsageError(
+            f"INPUT ILLEGAL: OneCycle rises for warmup_steps={warmup_steps} of its decay_steps={decay_steps} steps; it must be "
+            "some of them, and fewer than all"
+        )
     return TrainSettings(
         loss=_choice("loss", keys["loss"], Loss) if "loss" in keys else defaults.loss,
         optimizer=_choice("optimizer", keys["optimizer"], Optimizer) if "optimizer" in keys else defaults.optimizer,
@@ -75,6 +91,11 @@ def train_settings(keys: Mapping[str, str], defaults: TrainSettings = _PLAIN) ->
         dropout=_choice("dropout", keys["dropout"], _Switch) is _Switch.ON if "dropout" in keys else defaults.dropout,
         output=keys.get("output", ""),
         batch=int(number("batch_size", 1, 0, 1 << 20)) if "batch_size" in keys else None,
+        schedule=schedule,
+        warmup_steps=warmup_steps,
+        decay_steps=decay_steps,
+        decay_rate=number("decay_rate", defaults.decay_rate, 0, math.inf),
+        power=number("power", defaults.power, 0, math.inf),
         memory=parse_memory(keys["memory"], "memory") if "memory" in keys else defaults.memory,
         frozen=_names(keys, "frozen"),
         trained=_names(keys, "trained"),
@@ -98,6 +119,26 @@ def _lora(keys: Mapping[str, str]) -> Lora | None:
     return Lora(rank, alpha, _names(keys, "lora_layers"), _names(keys, "lora_trained"))
 
 
+_NEEDS = {
+    "decay_steps": (Schedule.COSINE, Schedule.STEP, Schedule.EXPONENTIAL, Schedule.POLYNOMIAL, Schedule.ONE_CYCLE),
+    "decay_rate": (Schedule.STEP, Schedule.EXPONENTIAL),
+    "power": (Schedule.POLYNOMIAL,),
+}
+"""Which schedules read a key."""
+
+
+def _check_schedule(keys: Mapping[str, str], schedule: Schedule) -> None:
+    """Raises UsageError where a key does not go with the schedule, or is missing."""
+    for key, readers in _NEEDS.items():
+        if key in keys and schedule not in readers:
+            names = "|".join(one.value for one in readers)
+            raise UsageError(f"INPUT ILLEGAL: {key} goes with schedule={names}, not with {schedule.value}")
+    if schedule in _NEEDS["decay_steps"] and "decay_steps" not in keys:
+        raise UsageError(
+            f"INPUT ILLEGAL: schedule={schedule.value} needs decay_steps, the number of steps of its decay"
+        )
+
+
 def _choice(key: str, text: str, kind: type[_Choice]) -> _Choice:
     for one in kind:
         if text.lower() == str(one.value).lower():
@@ -111,8 +152,8 @@ def _number(key: str, text: str, low: float, high: float) -> float:
         value = float(text)
     except ValueError:
         value = math.nan
-    whole = key not in ("batch_size", "lora_rank") or value == int(value) if math.isfinite(value) else False
-    zero = value == 0 and key in ("momentum", "weight_decay", "beta1", "beta2")
-    if not whole or not (zero or low < value < high):
+    is_whole = key not in _WHOLE or value == int(value) if math.isfinite(value) else False
+    zero = value == 0 and key in ("momentum", "weight_decay", "beta1", "beta2", "warmup_steps")
+    if not is_whole or not (zero or low < value < high):
         raise UsageError(f"INPUT ILLEGAL: {key} must be a number in {low} ... {high}, not '{text}'")
     return value

@@ -47,6 +47,17 @@ class BatchNorm(Enum):
     """What it computes in inference, by the statistics of the model."""
 
 
+class Schedule(Enum):
+    """What becomes of the learning rate (`schedules.py`); the value is its name in [train_param]."""
+
+    CONSTANT = "Constant"
+    COSINE = "Cosine"
+    STEP = "Step"
+    EXPONENTIAL = "Exponential"
+    POLYNOMIAL = "Polynomial"
+    ONE_CYCLE = "OneCycle"
+
+
 @dataclass(frozen=True)
 class LayerUpdate:
     """What of a layer is trained, where not everything is."""
@@ -98,6 +109,13 @@ class TrainSettings:
     """Of RMSPROP: how much of the mean of squares stays."""
     clip_norm: float | None = None
     """The largest norm of all gradients together: larger ones are made that long."""
+    schedule: Schedule = Schedule.CONSTANT
+    warmup_steps: int = 0
+    decay_steps: int = 1
+    decay_rate: float = 0.1
+    """Of STEP and EXPONENTIAL."""
+    power: float = 1.0
+    """Of POLYNOMIAL."""
     batch_norm: BatchNorm = BatchNorm.FROZEN
     dropout: bool = False
     """Whether Dropout drops in training."""

@@ -29,8 +29,8 @@ from mslite.converter.spelling import meant
 from mslite.converter.training.builder import Builder
 from mslite.converter.training.gradients import RULES, Call, shape_of
 from mslite.converter.training.gradients.rule import Gradients
-from mslite.converter.training.optimizers import Variables
 from mslite.converter.training.settings import LayerUpdate
+from mslite.converter.training.variables import Variables
 
 SECTION = "sparse_update"
 _FORM = (

@@ -14,7 +14,8 @@
 
 namespace mslite {
 namespace {
-constexpr int32_t kSeedSize = 2;  // the layer's number, and that of the step
+constexpr char kLearningRate[] = "learning_rate";  // as the converter names it
+constexpr int32_t kSeedSize = 2;                   // the layer's number, and that of the step
 
 bool IsAssignment(int32_t op) { return op == MSLITE_OP_Assign || op == MSLITE_OP_AssignAdd; }
 bool Changes(const Node &node) { return IsAssignment(node.op) || FindOptimizer(node.op) != nullptr; }
@@ -34,6 +35,7 @@ class Adoption {
     for (const int32_t index : nodes) {
       if (Changes(NodeAt(index))) MSLITE_TRY(ReadOperands(index));
     }
+    ReadScheduledRate();
     UseBatchStatistics(&graph_);
     for (const int32_t index : nodes) SettleShapes(index);
     for (const int32_t index : nodes) {
@@ -122,6 +124,16 @@ class Adoption {
     return mindspore::kSuccess;
   }
 
+  // What schedules multiply: no operand of an optimiser, and still the rate that is set.
+  void ReadScheduledRate() {
+    for (size_t i = 0; i < graph_.tensors.size(); ++i) {
+      const Tensor &tensor = graph_.tensors[i];
+      if (tensor.name != kLearningRate || names_.count(kLearningRate) != 0) continue;
+      if (tensor.is_constant && tensor.type == MSLITE_FLOAT32) MakeVariable(static_cast<int32_t>(i));
+      return;
+    }
+  }
+
   void MakeVariable(int32_t tensor) {
     names_.insert(TensorAt(tensor).name);
     const int32_t value = NewNodes(&graph_).AddLike(tensor, TensorAt(tensor).type, "/read");
@@ -192,6 +204,7 @@ class Adoption {
     trained.weight = name_of(0);
     trained.gradient = OwnGradient(inputs[static_cast<size_t>(operands.gradient)]);
     trained.learning_rate = name_of(operands.learning_rate);
+    if (trained.learning_rate.empty() && names_.count(kLearningRate) != 0) trained.learning_rate = kLearningRate;
     trained.momentum = name_of(operands.momentum);
     std::vector<int32_t> results;
     std::set<int32_t> changing = {0, operands.gradient};

@@ -116,8 +116,28 @@ def test_clipped_gradients(limit: float, tmp_path: Path) -> None:
         for first in range(0, BATCH * STEPS, BATCH)
     ]
     np.testing.assert_allclose(_losses(trained, x, labels), expected, rtol=1e-5)
-    norm = np.sqrt(sum((one.get_data_to_numpy().astype(np.float64) ** 2).sum() for one in trained.get_gradients()))
-    assert norm == pytest.approx(limit, rel=1e-5) if limit < 1 else norm < limit
+
+
+def test_clipped_sums_of_gradients(tmp_path: Path) -> None:
+    """In virtual batches the norm of the sum is bounded, not that of its parts; gradients are given as they are before."""
+    model, limit = tmp_path / "lenet.onnx", 0.2
+    layers = lenet(model, BATCH)
+    trained = _built(_converted(model, TrainSettings(learning_rate=0.2, clip_norm=limit)))
+    trained.setup_virtual_batch(2, learning_rate=0.2)
+    before = _weights(trained)
+    x, labels = _digits()
+    x = x.astype(np.float32).astype(np.float64)
+    _losses(trained, x, labels, 2)
+    trainer = Trainer(layers, sparse_cross_entropy, "SGD", 0.2)
+    sums: list[Array] = []
+    for start in (0, BATCH):
+        trainer.gradients(x[start : start + BATCH], labels[start : start + BATCH])
+        parts = [gradient for layer in layers for gradient in layer.gradients]
+        sums = [a + b for a, b in zip(sums, parts, strict=True)] if sums else [part.copy() for part in parts]
+    assert np.sqrt(sum((one**2).sum() for one in sums)) > limit
+    after = _weights(trained)
+    norm = np.sqrt(sum(((before[name] - after[name]) ** 2).sum() for name in before))
+    assert norm == pytest.approx(0.2 * limit, rel=1e-4)
 
 
 @pytest.mark.parametrize("optimizer", [Optimizer.ADAM, Optimizer.ADAMW, Optimizer.ADAGRAD, Optimizer.RMSPROP])
@@ -665,8 +685,20 @@ _MODELS = Path(__file__).resolve().parents[3] / "shared" / "models"
         ("keras_pb/ds_cnn_kws/model.pb", ""),
         ("caffe/lenet_seeded/model.prototxt", ""),
         ("dtln/dtln_1_float/model.tflite", "Identity"),
+        ("keras_pb/lstm_2layer_while/model.pb", ""),
+        ("arm_kws_pb/gru_s/model.pb", ""),
+        ("tf1_pb/conv_mix/model.pb", ""),
     ],
-    ids=["ONNX", "TensorFlow Lite", "TensorFlow", "Caffe", "several outputs"],
+    ids=[
+        "ONNX",
+        "TensorFlow Lite",
+        "TensorFlow",
+        "Caffe",
+        "several outputs",
+        "loops of LSTM",
+        "GRU",
+        "blocks of pixels",
+    ],
 )
 def test_front_ends(name: str, output: str, tmp_path: Path) -> None:
     """Models of others learn what they are given: four steps on the same numbers, each with a smaller loss."""
@@ -680,3 +712,10 @@ def test_front_ends(name: str, output: str, tmp_path: Path) -> None:
     losses = [trained.run_step(inputs)[0].get_data_to_numpy().item() for _ in range(4)]
     assert losses == sorted(losses, reverse=True)
     assert losses[-1] < losses[0]
+
+
+@pytest.mark.skipif(not _MODELS.is_dir(), reason="the shared models are not here")
+def test_outputs_of_any_size_are_refused(tmp_path: Path) -> None:
+    model = _MODELS / "torch_detection/yolo_head_nms_op13/model.onnx"
+    with pytest.raises(ConversionError, match="the sizes of output 'boxes' depend on what is computed"):
+        convert(Options(model, tmp_path / "trains", training=TrainSettings(Loss.SQUARED, output="boxes")))

@@ -18,7 +18,9 @@ from mslite.converter.mindir.ops import (
     activation,
     arithmetic,
     assembly,
+    comparison,
     indexing,
+    normalization,
     pooling,
     rearrange,
     reduction,
@@ -28,6 +30,7 @@ from mslite.converter.mindir.ops.convolution import Conv2DFusion
 from mslite.converter.mindir.ops.enums import ActivationType, DataType, Format, PadMode, ReduceMode
 from mslite.converter.mindir.ops.matmul import FullConnection, MatMulFusion
 from mslite.converter.mindir.ops.training import Assign
+from mslite.converter.mindir.reference import REFERENCES
 from mslite.converter.training import Loss, Optimizer, TrainSettings, adopted_graph, is_training, training_graph
 from tests.converter.gradient_check import (
     STEP,
@@ -117,6 +120,24 @@ _RULES: dict[str, tuple[Callable[[Net], Net], _Function]] = {
     "concat": (lambda n: n.add(assembly.Concat(axis=1), twice=True), lambda z: np.concatenate([z, z], axis=1)),
     "power": (lambda n: n.add(unary.Square()).add(arithmetic.PowFusion(scale=0.5, shift=1), np.asarray([1.5], np.float32)),
               lambda z: (0.5 * z**2 + 1) ** 1.5),
+    "hard-tanh": (lambda n: n.add(activation.Activation(activation_type=ActivationType.HARD_TANH, min_val=-0.4, max_val=0.9)),
+                  lambda z: np.clip(z, -0.4, 0.9)),
+    "selu": (lambda n: n.add(_activated(ActivationType.SELU)),
+             lambda z: 1.0507009873554805 * np.where(z > 0, z, 1.6732632423543772 * np.expm1(np.minimum(z, 0)))),
+    "thresholded": (lambda n: n.add(_activated(ActivationType.THRESHOLDRELU, 0.3)), lambda z: np.where(z > 0.3, z, 0)),
+    "clip": (lambda n: n.add(unary.Clip(min=-0.4, max=0.9)), lambda z: np.clip(z, -0.4, 0.9)),
+    "clip-by-operands": (lambda n: n.add(unary.Clip(), np.float32(-0.4), np.float32(0.9)), lambda z: np.clip(z, -0.4, 0.9)),
+    "sine": (lambda n: n.add(unary.Sin()), np.sin),
+    "cosine": (lambda n: n.add(unary.Cos()), np.cos),
+    "reciprocal": (lambda n: n.add(unary.ExpFusion()).add(unary.Reciprocal()), lambda z: np.exp(-z)),
+    "log-of-more": (lambda n: n.add(unary.Square()).add(unary.Log1p()), lambda z: np.log1p(z**2)),
+    "running-sum": (lambda n: n.add(reduction.CumSum(), np.asarray([1], np.int32)), lambda z: z.cumsum(axis=1)),
+    "running-sum-before": (lambda n: n.add(reduction.CumSum(exclusive=True, reverse=True), np.asarray([0], np.int32)),
+                           lambda z: z[::-1].cumsum(axis=0)[::-1] - z),
+    "reversed": (lambda n: n.add(rearrange.ReverseV2(axis=(1,))), lambda z: z[:, ::-1] * 1),
+    "unit-length": (lambda n: n.add(normalization.L2NormalizeFusion(axis=(-1,), epsilon=1e-6)),
+                    lambda z: z / np.sqrt((z**2).sum(axis=-1, keepdims=True))),
+    "unit-length-of-short": (lambda n: n.add(normalization.L2NormalizeFusion(axis=(0,), epsilon=1e4)), lambda z: z / 100),
     "pad": (lambda n: n.add(assembly.PadFusion(), np.asarray([[0, 1], [2, 0]], np.int32)), lambda z: np.pad(z, [(0, 1), (2, 0)])),
 }  # fmt: skip
 
@@ -138,6 +159,59 @@ def test_rule(name: str, tmp_path: Path) -> None:
     }
     for parameter, values in expected.items():
         assert np.abs(found[parameter] - values).max() <= 2e-5 * max(1.0, np.abs(values).max())
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_choices(wide: bool, tmp_path: Path) -> None:
+    """Between two products, or one and a row that repeats; the condition repeats, too."""
+    x, weight, other = numbers(4, 5), numbers(5, 6), numbers(*((4, 6) if wide else (6,)))
+    condition = np.asarray([[True], [False], [True], [False]])
+    net = Net(x.shape).add(MatMulFusion(), weight)
+    product = net.latest
+    first, second = constant("condition", condition, Format.NHWC), constant("other", other, Format.NHWC)
+    sums = Value("sum", DataType.FLOAT32, None, format=Format.NHWC)
+    net.graph.nodes.append(Node(arithmetic.MulFusion(), "sum", (product, product), (sums,)))
+    net.latest = Value("chosen", DataType.FLOAT32, None, format=Format.NHWC)
+    last = product if wide else second
+    net.graph.nodes.append(Node(comparison.Where(), "chosen", (first, sums, last), (net.latest,)))
+    target = numbers(4, 6)
+    found = gradients(net, x, target, tmp_path / "train.ms")
+
+    def forward(w: Array) -> Array:
+        z = x @ w
+        return np.where(condition, z**2, z if wide else other)
+
+    expected = differences(forward, weight, target)
+    assert np.abs(found["MatMulFusion_0/c0"] - expected).max() <= 2e-5 * max(1.0, np.abs(expected).max())
+
+
+_BLOCKS: dict[str, tuple[Operator, tuple[int, ...]]] = {
+    "space-to-batch": (rearrange.SpaceToBatchND(block_shape=(2, 3), paddings=((1, 1), (0, 2))), (2, 4, 4, 4)),
+    "batch-to-space": (rearrange.BatchToSpace(block_size=(2, 2), crops=((1, 0), (0, 1))), (4, 3, 2, 4)),
+    "space-to-depth": (rearrange.SpaceToDepth(block_size=2, format=Format.NHWC), (2, 4, 6, 4)),
+    "depth-to-space": (rearrange.DepthToSpace(block_size=2, format=Format.NHWC, mode="DCR"), (2, 3, 2, 4)),
+    "depth-to-space-behind": (rearrange.DepthToSpace(block_size=2, format=Format.NHWC, mode="CRD"), (2, 3, 2, 8)),
+}
+
+
+@pytest.mark.nonconforming("every operator by itself, also what later versions have dropped")
+@pytest.mark.parametrize("name", _BLOCKS)
+def test_blocks(name: str, tmp_path: Path) -> None:
+    """Movements of pixels, behind a convolution: the gradient is that of the numbers that they move."""
+    op, shape = _BLOCKS[name]
+    x, weight = numbers(*shape[:3], 3), numbers(shape[3], 1, 1, 3)
+    net = Net(x.shape).add(Conv2DFusion(format=Format.NHWC, kernel_size=(1, 1), group=1), weight).add(op)
+    places = np.arange(1, np.prod(shape) + 1, dtype=np.float32).reshape(shape)
+    moved = REFERENCES[op.name](op, [places])[0].astype(int)  # 0: what is added at edges
+
+    def forward(w: Array) -> Array:
+        made = np.append(0, (x.astype(np.float64) @ w[:, 0, 0].T).reshape(-1))
+        return np.asarray(made[moved])
+
+    target = numbers(*moved.shape)
+    (found,) = gradients(net, x, target, tmp_path / "train.ms").values()
+    expected = differences(forward, weight, target)
+    assert np.abs(found - expected).max() <= 2e-5 * max(1.0, np.abs(expected).max())
 
 
 @pytest.mark.parametrize("unread", [None, 1])

@@ -287,7 +287,8 @@ def test_pooling_with_pads(name: str, kind: str, tmp_path: Path) -> None:
 
 
 def _with_recurrence(net: Net) -> Net:
-    net.add(recurrent.RNNSequence(direction="forward"), numbers(1, 5, 4), numbers(1, 5, 5))
+    """A layer that rounds its state, which has no form step by step."""
+    net.add(recurrent.RNNSequence(direction="forward", rounding=1), numbers(1, 5, 4), numbers(1, 5, 5))
     node = net.graph.nodes[-1]
     node.outputs = (*node.outputs, Value(f"{node.name}/hidden", DataType.FLOAT32, None, format=Format.NHWC))
     return net

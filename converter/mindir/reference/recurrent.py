@@ -158,7 +158,7 @@ def _f64(array: Array | None) -> Array | None:
     return None if array is None else array.astype(np.float64)
 
 
-def _sequence(
+def sequence(
     kind: str,
     op: ops.RNNSequence | ops.LSTMSequence | ops.GRUSequence,
     inputs: Inputs,
@@ -166,6 +166,7 @@ def _sequence(
     defaults: list[str],
     extra: list[bool],
 ) -> list[Array]:
+    """In float64."""
     x, w, r = (np.asarray(a, np.float64) for a in inputs[:3])
     flags = [op.has_bias, op.has_sequence_lengths, op.has_initial_hidden, *extra]
     bias, lengths, h0, *more = _take(inputs, flags)
@@ -205,20 +206,24 @@ def _sequence(
     outputs = [np.stack(ys, 1), np.stack(hs), np.stack(cs)]
     if op.layout:
         outputs = [outputs[0].transpose(2, 0, 1, 3), outputs[1].swapaxes(0, 1), outputs[2].swapaxes(0, 1)]
-    return [a.astype(np.float32) for a in (outputs if kind == "lstm" else outputs[:2])]
+    return outputs if kind == "lstm" else outputs[:2]
+
+
+def _f32(arrays: list[Array]) -> list[Array]:
+    return [a.astype(np.float32) for a in arrays]
 
 
 @reference("RNNSequence")
 def rnn_sequence(op: ops.RNNSequence, inputs: Inputs) -> list[Array]:
     """ONNX RNN."""
-    return _sequence("rnn", op, inputs, {"rounding": op.rounding}, ["Tanh"], [])
+    return _f32(sequence("rnn", op, inputs, {"rounding": op.rounding}, ["Tanh"], []))
 
 
 @reference("GRUSequence")
 def gru_sequence(op: ops.GRUSequence, inputs: Inputs) -> list[Array]:
     """ONNX GRU."""
     options: dict[str, object] = {"linear_before_reset": op.linear_before_reset}
-    return _sequence("gru", op, inputs, options, ["Sigmoid", "Tanh"], [])
+    return _f32(sequence("gru", op, inputs, options, ["Sigmoid", "Tanh"], []))
 
 
 @reference("LSTMSequence")
@@ -231,7 +236,7 @@ def lstm_sequence(op: ops.LSTMSequence, inputs: Inputs) -> list[Array]:
         "rounding": op.rounding,
     }
     extra = [op.has_initial_cell, op.has_peepholes, op.has_projection, op.has_projection_bias, op.has_normalization]
-    return _sequence("lstm", op, inputs, options, ["Sigmoid", "Tanh", "Tanh"], extra)
+    return _f32(sequence("lstm", op, inputs, options, ["Sigmoid", "Tanh", "Tanh"], extra))
 
 
 @reference("GRU")
@@ -247,7 +252,7 @@ def gru(op: ops.GRU, inputs: Inputs) -> list[Array]:
     return gru_sequence(general, [x, w, r, bias, *lengths, hidden])
 
 
-def _unpacked(op: ops.LSTM, inputs: Inputs) -> list[Array]:
+def unpacked(op: ops.LSTM, inputs: Inputs) -> list[Array]:
     """MINDIR's flat weights as x, W, R, bias, h0, c0[, projection]."""
     x, h0, c0, flat = (np.asarray(a) for a in inputs)
     directions = 2 if op.bidirectional else 1
@@ -286,7 +291,7 @@ def _unpacked(op: ops.LSTM, inputs: Inputs) -> list[Array]:
 def lstm(op: ops.LSTM, inputs: Inputs) -> list[Array]:
     """LSTMSequence; with four inputs MINDIR's form, whose y is [time, batch, directions * state]."""
     mindir = len(inputs) == 4
-    operands: Inputs = _unpacked(op, inputs) if mindir else inputs
+    operands: Inputs = unpacked(op, inputs) if mindir else inputs
     general = ops.LSTMSequence(
         direction="bidirectional" if op.bidirectional else "forward",
         has_bias=len(operands) > 3,

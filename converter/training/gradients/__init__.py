@@ -5,6 +5,7 @@ whose fused activations were taken apart (`normalise.py`).
 """
 
 from mslite.converter.training.gradients import (  # each of them adds its rules to the table
+    blocks,
     functions,
     indexing,
     movements,
@@ -20,6 +21,7 @@ __all__ = [
     "RULES_OF_SEVERAL",
     "Call",
     "NoGradientError",
+    "blocks",
     "functions",
     "indexing",
     "movements",

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.graph import Shape, Value
 from mslite.converter.mindir.ops import Operator, activation, arithmetic, training
+from mslite.converter.mindir.ops.comparison import Where
 from mslite.converter.mindir.ops.enums import ActivationType, DataType, ReduceMode
-from mslite.converter.mindir.ops.unary import ExpFusion
+from mslite.converter.mindir.ops.reduction import CumSum
+from mslite.converter.mindir.ops.unary import Clip, Cos, ExpFusion, Neg, Sin
 from mslite.converter.training.gradients.rule import Call, Gradients, NoGradientError, rule, shape_of
 
 _OF_Y = (ActivationType.SIGMOID, ActivationType.TANH, ActivationType.ELU, ActivationType.RELU, ActivationType.RELU6)
-_NONE = (
-    ActivationType.THRESHOLDRELU,
-    ActivationType.HARD_TANH,
-    ActivationType.SIGN,
-    ActivationType.SELU,
-    ActivationType.UNKNOWN,
-)
+_NONE = (ActivationType.SIGN, ActivationType.UNKNOWN)
+_SELU_SCALE, _SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
 
 
 def _by_activation(call: Call, dy: Value, kind: ActivationType, alpha: float = 0.0) -> Gradients:
@@ -36,7 +33,53 @@ def _activation(call: Call, dy: Value) -> Gradients:
         raise NoGradientError(f"{kind.name} has no gradient here")
     if kind is ActivationType.GELU and op.approximate:
         kind = ActivationType.FAST_GELU
+    x = call.node.inputs[0]
+    if kind is ActivationType.HARD_TANH:
+        return [_within(call, _above(call, dy, x, op.min_val), x, op.max_val)]
+    if kind is ActivationType.THRESHOLDRELU:
+        return [_above(call, dy, x, op.alpha)]
+    if kind is ActivationType.SELU:
+        return [_selu(call, dy)]
     return _by_activation(call, dy, kind, op.alpha)
+
+
+def _gate(call: Call, dy: Value, x: Value, what: str) -> Value:
+    """dy where x > 0, else 0."""
+    return call.add(training.ActivationGrad(activation_type=ActivationType.RELU), what, [dy, x], call.shape(0))
+
+
+def _above(call: Call, dy: Value, x: Value, low: float) -> Value:
+    """dy where x > low, else 0."""
+    bound = call.build.constant(call.name("low"), np.float32(low))
+    return _gate(call, dy, call.difference("above", x, bound), "x_above")
+
+
+def _within(call: Call, dy: Value, x: Value, high: float) -> Value:
+    """dy where x < high, else 0."""
+    bound = call.build.constant(call.name("high"), np.float32(high))
+    return _gate(call, dy, call.add(arithmetic.SubFusion(), "below", [bound, x], call.shape(0)), "x_below")
+
+
+def _selu(call: Call, dy: Value) -> Value:
+    """ELU with a factor: its gradient is made of its result."""
+    scale = call.build.constant(call.name("scale"), np.float32(_SELU_SCALE))
+    unscaled = call.add(arithmetic.DivFusion(), "unscaled", [call.node.output, scale], call.shape(0))
+    op = training.ActivationGrad(activation_type=ActivationType.ELU, alpha=_SELU_ALPHA)
+    return call.product("x", call.add(op, "elu", [dy, unscaled], call.shape(0)), scale)
+
+
+@rule("Clip")
+def _clip(call: Call, dy: Value) -> Gradients:
+    """The bounds are attributes or constant operands."""
+    op, x = call.op, call.node.inputs[0]
+    assert isinstance(op, Clip)
+    bounds = [value.data for value in call.node.inputs[1:3]]
+    known = [float(bound.reshape(-1)[0]) for bound in bounds if bound is not None]
+    if len(known) < len(bounds):
+        raise NoGradientError("its bounds are not constant")
+    low, high = known if len(known) == 2 else (op.min, op.max)
+    dx = _within(call, _above(call, dy, x, low), x, high)
+    return [dx, *[None] * (len(call.node.inputs) - 1)]
 
 
 @rule("Dropout")
@@ -103,6 +146,67 @@ def _function(call: Call, dy: Value) -> Gradients:
     }
     op, inputs = made[call.op.name]
     return [call.add(op, "x", inputs, call.shape(0))]
+
+
+@rule("Sin", "Cos")
+def _wave(call: Call, dy: Value) -> Gradients:
+    """d sin = cos, d cos = -sin."""
+    x, shape = call.node.inputs[0], call.shape(0)
+    if call.op.name == "Sin":
+        return [call.product("x", dy, call.add(Cos(), "slope", [x], shape))]
+    fall = call.product("fall", dy, call.add(Sin(), "slope", [x], shape))
+    return [call.add(Neg(), "x", [fall], shape)]
+
+
+@rule("Reciprocal")
+def _reciprocal(call: Call, dy: Value) -> Gradients:
+    """dx = -dy / x^2."""
+    y = call.node.output
+    fall = call.product("fall", dy, call.product("square", y, y))
+    return [call.add(Neg(), "x", [fall], call.shape(0))]
+
+
+@rule("Log1p")
+def _log_of_more(call: Call, dy: Value) -> Gradients:
+    """dx = dy / (1 + x)."""
+    one = call.build.constant(call.name("one"), np.float32(1))
+    more = call.add(arithmetic.AddFusion(), "more", [call.node.inputs[0], one], call.shape(0))
+    return [call.add(arithmetic.DivFusion(), "x", [dy, more], call.shape(0))]
+
+
+@rule("CumSum")
+def _running_sum(call: Call, dy: Value) -> Gradients:
+    """Each element is in all sums behind it: a running sum from the other end."""
+    op = call.op
+    assert isinstance(op, CumSum)
+    back = CumSum(exclusive=op.exclusive, reverse=not op.reverse)
+    return [call.add(back, "x", [dy, call.node.inputs[1]], call.shape(0)), None]
+
+
+@rule("Where", "Select")
+def _choice(call: Call, dy: Value) -> Gradients:
+    """The operand that was chosen gets the gradient, the other one nothing; what repeats gets the sum."""
+    if len(call.node.inputs) != 3:
+        raise NoGradientError("it gives places, or chooses between several pairs")
+    condition = call.node.inputs[0]
+    none = call.build.constant(call.name("none"), np.float32(0))
+    found: Gradients = [None]
+    for place, name in ((1, "a"), (2, "b")):
+        operands = [dy, none] if place == 1 else [none, dy]
+        chosen = (
+            call.add(Where(), f"{name}/chosen", [condition, *operands], shape_of(dy)) if call.wanted[place] else None
+        )
+        found.append(None if chosen is None else _gathered(call, chosen, call.shape(place), name))
+    return found
+
+
+def _gathered(call: Call, value: Value, shape: Shape, what: str) -> Value:
+    """The sum of what repeats along a shape."""
+    whole = shape_of(value)
+    kept = (1,) * (len(whole) - len(shape)) + shape
+    axes = [axis for axis, (own, all_of) in enumerate(zip(kept, whole, strict=True)) if own != all_of]
+    total = call.reduced(ReduceMode.ReduceSum, f"{what}/sum", value, axes) if axes else value
+    return call.build.reshaped(total, shape, call.name(what))
 
 
 @rule("Erf")

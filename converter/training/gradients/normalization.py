@@ -15,9 +15,9 @@ import numpy as np
 
 from mslite.converter.mindir.graph import Shape, Value
 from mslite.converter.mindir.ops import activation, normalization
-from mslite.converter.mindir.ops.arithmetic import AddFusion
-from mslite.converter.mindir.ops.enums import ReduceMode
-from mslite.converter.mindir.ops.training import BatchNormGrad, BatchNormTraining
+from mslite.converter.mindir.ops.arithmetic import AddFusion, Maximum, SubFusion
+from mslite.converter.mindir.ops.enums import ActivationType, ReduceMode
+from mslite.converter.mindir.ops.training import ActivationGrad, BatchNormGrad, BatchNormTraining
 from mslite.converter.mindir.ops.unary import Rsqrt
 from mslite.converter.training.gradients.rule import Call, Gradients, NoGradientError, rule, shape_of
 
@@ -30,6 +30,25 @@ def _softmax(call: Call, dy: Value) -> Gradients:
     axis = (call.op.axis[0] if call.op.axis else -1) % len(call.shape(0))
     total = call.reduced(ReduceMode.ReduceSum, "sum", call.product("weighted", dy, y), (axis,))
     return [call.product("x", y, call.difference("rest", dy, total))]
+
+
+@rule("L2NormalizeFusion")
+def _length(call: Call, dy: Value) -> Gradients:
+    """With y = x r, r = 1 / sqrt(max(sum(x^2), epsilon)): dx = r (dy - y sum(dy y)), without the second part where epsilon is
+    the larger."""
+    op, x, y = call.op, call.node.inputs[0], call.node.output
+    assert isinstance(op, normalization.L2NormalizeFusion)
+    rank = len(call.shape(0))
+    axes = tuple(axis % rank for axis in op.axis) if op.axis else tuple(range(rank))
+    square = call.reduced(ReduceMode.ReduceSum, "square", call.product("squares", x, x), axes)
+    small = call.build.constant(call.name("epsilon"), np.float32(op.epsilon))
+    bounded = call.add(Maximum(), "bounded", [square, small], shape_of(square))
+    factor = call.add(Rsqrt(), "factor", [bounded], shape_of(square))
+    along = call.reduced(ReduceMode.ReduceSum, "along", call.product("weighted", dy, y), axes)
+    over = call.add(SubFusion(), "over", [square, small], shape_of(square))
+    gate = ActivationGrad(activation_type=ActivationType.RELU)
+    kept = call.add(gate, "kept", [along, over], shape_of(square))
+    return [call.product("x", call.difference("rest", dy, call.product("given", y, kept)), factor)]
 
 
 @rule("BatchNormTraining")
