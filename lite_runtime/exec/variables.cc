@@ -3,6 +3,7 @@
 
 #include "exec/session.h"
 #include "model/optimizers.h"
+#include "model/pages.h"
 
 namespace mslite {
 namespace {
@@ -49,6 +50,7 @@ Status Session::ResetVariable(const Variable &variable, VariableState *state) {
   uint8_t *memory = nullptr;
   MSLITE_TRY(Reserve(static_cast<uint64_t>(bytes), "a variable", &state->current, &memory));
   if (bytes > 0) std::memcpy(memory, initial.data, static_cast<size_t>(bytes));
+  LetGoOfPages(graph(), initial.data, static_cast<size_t>(bytes));
   return mindspore::kSuccess;
 }
 
