@@ -1,6 +1,16 @@
 /* The register tiles of matmul/outer.h. */
 #include "matmul/outer.h"
 
+/* Puts a tile whose vectors hang over the last column where it belongs. */
+static void outer_put(const outer_block *block, int64_t row, int32_t rows, const float *part) {
+  for (int32_t r = 0; r < rows; ++r) {
+    float *c = block->c + (row + r) * block->c_step;
+    for (int64_t i = 0; i < block->columns; ++i) {
+      c[i] = block->adds ? c[i] + part[r * OUTER_COLUMNS + i] : part[r * OUTER_COLUMNS + i];
+    }
+  }
+}
+
 SIMD_INLINE void outer_tile(const outer_block *block, int64_t row, const int32_t rows, const int32_t vectors) {
   simd_f32 sum[OUTER_ROWS][OUTER_VECTORS];
   SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
@@ -25,20 +35,18 @@ SIMD_INLINE void outer_tile(const outer_block *block, int64_t row, const int32_t
       }
     }
   }
+  const bool whole = block->columns == vectors * SIMD_WIDTH;
+  float part[OUTER_ROWS * OUTER_COLUMNS];
+  float *to = whole ? block->c + row * block->c_step : part;
+  const int64_t to_step = whole ? block->c_step : OUTER_COLUMNS;
+  const bool adds = whole && block->adds;
   SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
-    float *c = block->c + (row + r) * block->c_step;
     SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) {
-      const int64_t left_over = block->columns - v * SIMD_WIDTH;
-      const int32_t lanes = left_over < SIMD_WIDTH ? (int32_t)left_over : SIMD_WIDTH;
-      float *to = c + v * SIMD_WIDTH;
-      const simd_f32 total = block->adds ? simd_load_lanes_f32(to, lanes) + sum[r][v] : sum[r][v];
-      if (lanes == SIMD_WIDTH) {
-        simd_store_f32(to, total);
-      } else {
-        memcpy(to, &total, (size_t)lanes * sizeof *to);
-      }
+      float *place = to + r * to_step + v * SIMD_WIDTH;
+      simd_store_f32(place, adds ? simd_load_f32(place) + sum[r][v] : sum[r][v]);
     }
   }
+  if (!whole) outer_put(block, row, rows, part);
 }
 
 SIMD_INLINE void outer_tiles(const outer_block *block, int64_t rows, const int32_t vectors) {
