@@ -34,6 +34,7 @@ from mslite.converter.training.losses import LossNodes, add_loss
 from mslite.converter.training.normalise import (
     Scales,
     check_trainable,
+    fold_frozen_norms,
     own_constants,
     take_apart,
     train_batch_norm,
@@ -92,6 +93,7 @@ def training_graph(
         own_constants(graph)
     frozen = frozen_constants(graph.nodes, settings.frozen, source)
     if trains_batch_norm:
+        fold_frozen_norms(module, frozen, context)
         train_batch_norm(graph, frozen)
     scales = take_apart(graph)
     infer_shapes(module, context)
