@@ -53,7 +53,14 @@ SIMD_INLINE void outer_tiles(const outer_block *block, int64_t rows, const int32
   int64_t row = 0;
   for (; row + OUTER_ROWS <= rows; row += OUTER_ROWS) outer_tile(block, row, OUTER_ROWS, vectors);
   for (; row + 4 <= rows; row += 4) outer_tile(block, row, 4, vectors);
-  for (; row < rows; ++row) outer_tile(block, row, 1, vectors);
+  const int64_t left = rows - row;
+  if (left == 3) {
+    outer_tile(block, row, 3, vectors);
+  } else if (left == 2) {
+    outer_tile(block, row, 2, vectors);
+  } else if (left == 1) {
+    outer_tile(block, row, 1, vectors);
+  }
 }
 
 void MSLITE_ISA_NAME(mslite_outer_run)(const outer_block *block, int64_t rows) {
