@@ -13,7 +13,7 @@ from mslite.converter.mindir.ops.state import AssignVariable, ReadVariable
 from mslite.converter.mindir.ops.training import Assign, BatchNormTraining, Dropout
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.graph_edit import live_nodes
-from mslite.converter.passes.rules import conv_scale, norm_scale
+from mslite.converter.passes.rules import conv_scale, matmul_scale, norm_scale
 from mslite.converter.training.build import TrainingGraph, training_graph
 from mslite.converter.training.in_place import STATES, is_training
 from mslite.converter.training.settings import BatchNorm, TrainSettings
@@ -23,10 +23,13 @@ _NAMED = 8
 
 
 def fusions_to_leave_out(settings: TrainSettings | None) -> frozenset[str]:
-    """What would make constants of layers that are trained."""
-    if settings is None or settings.batch_norm is BatchNorm.FROZEN:
+    """What would make constants of layers that are trained, or scale weights: steps would then be longer or shorter."""
+    if settings is None:
         return frozenset()
-    return frozenset({conv_scale.BATCH_NORM.name, norm_scale.BATCH_NORM.name})
+    scales = frozenset({matmul_scale.RULE.name})
+    if settings.batch_norm is BatchNorm.FROZEN:
+        return scales
+    return scales | {conv_scale.BATCH_NORM.name, norm_scale.BATCH_NORM.name}
 
 
 def trained(module: Module, settings: TrainSettings, source: str, context: Context) -> TrainingGraph:

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import nn
 
-RATE, MOMENTUM = 0.01, 0.9
+RATE, MOMENTUM = 0.001, 0.9
 
 
 @dataclass(frozen=True)
