@@ -36,6 +36,7 @@ from mslite.converter.training.named import named_constants
 from mslite.converter.training.normalise import (
     Scales,
     check_trainable,
+    fold_frozen_norms,
     own_constants,
     take_apart,
     train_batch_norm,
@@ -131,6 +132,7 @@ def _prepared(module: Module, settings: TrainSettings, source: str, context: Con
     unrolled = unroll_layers(graph, frozen, context)
     graph.nodes = live_nodes(graph)
     if settings.trains_batch_norm:
+        fold_frozen_norms(module, frozen, context)
         train_batch_norm(graph, frozen)
     scales = take_apart(graph)
     scales.weights |= unrolled.weights

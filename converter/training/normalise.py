@@ -16,7 +16,11 @@ from mslite.converter.mindir.ops.enums import ActivationType, DataType, Format, 
 from mslite.converter.mindir.ops.normalization import BatchNorm, FusedBatchNorm
 from mslite.converter.mindir.ops.rearrange import Reshape
 from mslite.converter.mindir.ops.training import BatchNormTraining, Dropout
+from mslite.converter.passes.context import Context
 from mslite.converter.passes.graph_edit import bypass
+from mslite.converter.passes.pattern import Match
+from mslite.converter.passes.rule import apply_rules
+from mslite.converter.passes.rules import conv_scale
 
 
 def with_rows(module: Module, rows: int) -> None:
@@ -96,6 +100,21 @@ def take_apart(graph: Graph) -> Scales:
         if isinstance(node.op, arithmetic.ScaleFusion):
             _split_scale(graph, node, found)
     return found
+
+
+def fold_frozen_norms(module: Module, frozen: set[Value], context: Context) -> None:
+    """Makes batch normalisation part of the convolution before it where both are frozen; what they become is frozen, too."""
+    rule = conv_scale.BATCH_NORM
+
+    def check(match: Match, context: Context) -> str | None:
+        constants = [*match.node("conv").inputs[1:], *match.root.inputs[1:3]]
+        return rule.check(match, context) if frozen.issuperset(constants) else "not all of it is frozen"
+
+    def rewrite(match: Match, graph: Graph) -> None:
+        rule.rewrite(match, graph)
+        frozen.update(match.root.inputs[1:])
+
+    apply_rules((replace(rule, check=check, rewrite=rewrite),), module, context)
 
 
 def train_batch_norm(graph: Graph, frozen: set[Value]) -> None:

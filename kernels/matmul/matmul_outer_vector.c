@@ -107,7 +107,7 @@ static void matmul_outer_run(const mslite_run *run, int32_t phase, int32_t part)
         right[i] = outer_line(b + (k + i) * p->n + column, block.columns, rows >= OUTER_COPIED, end, copy);
       }
       block.right = right;
-      outer_run(&block, rows);
+      MSLITE_ISA_NAME(mslite_outer_run)(&block, rows);
     }
   }
 }

@@ -124,28 +124,16 @@ SIMD_INLINE simd_f32 activation_slope(const int32_t function, const activation_g
   }
 }
 
-/* `function` is a constant where this is called. */
+/* `function` is a constant where this is called; `count` is a number of whole vectors. */
 SIMD_INLINE void activation_grad_loop(const int32_t function, const activation_grad_derived *numbers, const float *dy,
                                       const float *at, float *dx, int64_t count) {
-  int64_t i = 0;
-  for (; i + SIMD_WIDTH <= count; i += SIMD_WIDTH) {
+  for (int64_t i = 0; i < count; i += SIMD_WIDTH) {
     simd_store_f32(dx + i, simd_load_f32(dy + i) * activation_slope(function, numbers, simd_load_f32(at + i)));
   }
-  if (i == count) return;
-  const int32_t left = (int32_t)(count - i);
-  const simd_f32 slope = activation_slope(function, numbers, simd_load_partial_f32(at + i, left));
-  const simd_f32 last = simd_load_partial_f32(dy + i, left) * slope;
-  memcpy(dx + i, &last, (size_t)left * sizeof *dx);
 }
 
-static void activation_grad_run(const mslite_run *run, int32_t phase, int32_t part) {
-  (void)phase;
-  const activation_grad_derived *numbers = run->derived;
-  const int64_t begin = (int64_t)part * PART_ELEMENTS;
-  const int64_t count = numbers->count - begin < PART_ELEMENTS ? numbers->count - begin : PART_ELEMENTS;
-  const float *dy = (const float *)run->inputs[numbers->dy] + begin;
-  const float *at = (const float *)run->inputs[1 - numbers->dy] + begin;
-  float *dx = (float *)run->outputs[0] + begin;
+static void activation_grad_vectors(const activation_grad_derived *numbers, const float *dy, const float *at, float *dx,
+                                    int64_t count) {
 #define ACTIVATION_GRAD_LOOP(function)                          \
   case function:                                                \
     activation_grad_loop(function, numbers, dy, at, dx, count); \
@@ -168,6 +156,24 @@ static void activation_grad_run(const mslite_run *run, int32_t phase, int32_t pa
       activation_grad_loop(MSLITE_ACTIVATION_TYPE_NO_ACTIVATION, numbers, dy, at, dx, count);
       break;
   }
+}
+
+static void activation_grad_run(const mslite_run *run, int32_t phase, int32_t part) {
+  (void)phase;
+  const activation_grad_derived *numbers = run->derived;
+  const int64_t begin = (int64_t)part * PART_ELEMENTS;
+  const int64_t count = numbers->count - begin < PART_ELEMENTS ? numbers->count - begin : PART_ELEMENTS;
+  const int64_t whole = count / SIMD_WIDTH * SIMD_WIDTH, left = count - whole;
+  const float *dy = (const float *)run->inputs[numbers->dy] + begin;
+  const float *at = (const float *)run->inputs[1 - numbers->dy] + begin;
+  float *dx = (float *)run->outputs[0] + begin;
+  activation_grad_vectors(numbers, dy, at, dx, whole);
+  if (left == 0) return;
+  float last_dy[SIMD_WIDTH] = {0}, last_at[SIMD_WIDTH] = {0};
+  memcpy(last_dy, dy + whole, (size_t)left * sizeof *dy);
+  memcpy(last_at, at + whole, (size_t)left * sizeof *at);
+  activation_grad_vectors(numbers, last_dy, last_at, last_dy, SIMD_WIDTH);
+  memcpy(dx + whole, last_dy, (size_t)left * sizeof *dx);
 }
 
 static int32_t activation_grad_in_place(const mslite_node *node) {

@@ -150,7 +150,7 @@ static void multiply_part(const mslite_run *run, const filter_grad_derived *numb
         block.columns = smaller(OUTER_COLUMNS, numbers->window.piece - inside);
         block.c = gradient + row * numbers->columns + taps * numbers->window.piece + inside;
         find_panel(run, numbers, group, pixel, count, taps, inside, block.columns, rows >= OUTER_COPIED, right);
-        outer_run(&block, rows);
+        MSLITE_ISA_NAME(mslite_outer_run)(&block, rows);
       }
     }
   }

@@ -413,6 +413,14 @@ def test_frozen_batch_normalisation_is_part_of_the_convolution(tmp_path: Path) -
     assert Counter(node.op.name for node in load(file).main.nodes)["FusedBatchNorm"] == 1
     trained = _built(file)
     assert np.isfinite(_losses(trained, *_digits())).all()
+    steps = Counter(node.op.name for node in load(file).main.nodes)
+    file.unlink()
+    # With the convolution before it: it is part of that, and trains the rest as before.
+    file = _converted(model, TrainSettings(batch_norm=BatchNorm.TRAIN, frozen=frozenset({"norm1", "conv1"})))
+    folded = Counter(node.op.name for node in load(file).main.nodes)
+    assert folded["FusedBatchNorm"] == 1
+    assert (folded["MulFusion"], folded["AddFusion"]) < (steps["MulFusion"], steps["AddFusion"])
+    assert np.isfinite(_losses(_built(file), *_digits())).all()
 
 
 def test_checkpoints_keep_running_statistics(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import nn
 
-RATE, MOMENTUM = 0.01, 0.9
+RATE, MOMENTUM = 0.001, 0.9
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,8 @@ class _Transformer(nn.Module):
     def __init__(self, vocabulary: int, length: int, width: int, depth: int, heads: int) -> None:
         super().__init__()
         self.tokens = nn.Embedding(vocabulary, width)
-        self.places = nn.Parameter(torch.randn(length, width) * 0.02)
+        # A table that is added stays in mslite: it could be anything.
+        self.register_buffer("places", torch.randn(length, width) * 0.02)
         self.layers = nn.Sequential(*(_EncoderLayer(width, heads) for _ in range(depth)))
         self.head = nn.Linear(width, 2)
 
