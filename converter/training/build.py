@@ -22,6 +22,7 @@ from mslite.converter.mindir.ops.normalization import (
 )
 from mslite.converter.mindir.ops.rearrange import Reshape
 from mslite.converter.mindir.ops.training import BatchNormTraining, Dropout
+from mslite.converter.mindir.ops.unary import Round
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.graph_edit import live_nodes
 from mslite.converter.passes.inference import infer_shapes
@@ -189,7 +190,8 @@ class _Differentiation:
     # ---- which constants are trained ----
 
     def parameters(self) -> list[Value]:
-        """Weights and biases of convolutions and products, scales and offsets of normalisation, in the order of their use."""
+        """Weights and biases of convolutions and products, scales and offsets of normalisation, or what the settings name, in the
+        order of their use."""
         found: dict[Value, None] = {}
         for node in self.forward:
             for place, value in enumerate(node.inputs):
@@ -219,6 +221,8 @@ class _Differentiation:
     def _is_parameter(self, node: Node, place: int, value: Value) -> bool:
         if value.data is None or value.dtype is not DataType.FLOAT32:
             return False
+        if self.settings.trained:
+            return value.name in self.settings.trained
         if not place:  # only a table of embeddings is a first operand
             return isinstance(node.op, Gather)
         if isinstance(node.op, BatchNormTraining) and place in _STATISTICS:
@@ -250,6 +254,8 @@ class _Differentiation:
 
     def untrainable(self) -> list[Blocker]:
         """Layers whose weights would stay what they are, and are not said to be frozen."""
+        if self.settings.trained:
+            return []  # who names what is trained knows what is not
         found = []
         for node in self.forward:
             weights = [
@@ -300,6 +306,8 @@ class _Differentiation:
     def _gradients(
         self, build: Builder, node: Node, known: list[Value | None], needed: set[Value]
     ) -> list[Value | None]:
+        if self.settings.straight_through and isinstance(node.op, Round):
+            return [known[0]]
         call = Call(node, build, tuple(value in needed for value in node.inputs))
         of_several = RULES_OF_SEVERAL.get(node.op.name)
         if of_several is not None:

@@ -67,6 +67,10 @@ class TrainSettings:
     """The output of which the loss is computed, where there are several."""
     frozen: frozenset[str] = frozenset()
     """Names of constants, or of layers, that stay as they are (`frozen.py`)."""
+    trained: frozenset[str] = frozenset()
+    """Names of the constants that are trained, and no others; those that look like parameters where there are none."""
+    straight_through: bool = False
+    """Whether rounding passes gradients on as they are (models that learn to be rounded); else it has none."""
 
 
 TRAINS_ALL = TrainSettings(batch_norm=BatchNorm.TRAIN, dropout=True)

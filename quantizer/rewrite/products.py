@@ -80,6 +80,8 @@ def product_constants(
     real = source.array().astype(np.float64)
     scheme = weight_scheme(settings)
     weight = given.get(source.name)
+    if weight is None and calibration.tuned is not None:
+        weight = calibration.tuned.weights.get(source.name)
     if weight is None:
         weight = rounded.of(node, scheme, is_per_channel(node, settings))
     bias = node.inputs[2].array().astype(np.float64) if len(node.inputs) > 2 else None
