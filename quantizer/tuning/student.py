@@ -16,7 +16,7 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from mslite.converter.mindir.graph import Array, Graph, Module, Node, Value
+from mslite.converter.mindir.graph import Array, Graph, Module, Node, Value, constant
 from mslite.converter.mindir.module_copy import copy_module
 from mslite.converter.mindir.ops.arithmetic import DivFusion, Maximum, Minimum, MulFusion
 from mslite.converter.mindir.ops.assembly import Concat
@@ -34,6 +34,7 @@ from mslite.quantizer.precision.choices import Choices, Precision
 from mslite.quantizer.precision.devices import activation_scheme, is_per_channel, weight_scheme
 from mslite.quantizer.precision.operators import Kind, OperatorRule, rule_of
 from mslite.quantizer.precision.schemes import Range, stored
+from mslite.quantizer.rewrite.products import mean_shift, with_bias
 from mslite.quantizer.rewrite.records import Records
 from mslite.quantizer.settings import QuantizerSettings
 from mslite.quantizer.weights.stored_weight import StoredWeight, quantise_weight
@@ -112,11 +113,33 @@ def student_of(
     return _Maker(copy, calibration, choices, settings).make()
 
 
+def give_biases(module: Module, choices: Choices) -> None:
+    """Gives each product that will compute on integers a bias of its own, which corrects what the rounding of weights does."""
+    graph = module.main
+    for node in graph.nodes:
+        rule = rule_of(node)
+        if choices.get(node.name, Precision.FLOAT) is Precision.FLOAT or rule is None or rule.kind is not Kind.MAC:
+            continue
+        shape = node.outputs[0].shape
+        if 1 in rule.data or not shape or shape[-1] < 0:
+            continue
+        if len(node.inputs) < 3:
+            data = np.zeros(shape[-1:], np.float32)
+        elif len(node.inputs[2].users) > 1:
+            data = np.asarray(node.inputs[2].array(), np.float32)
+        else:
+            continue
+        bias = constant(graph.unique_name(f"{node.name}_bias"), data, node.inputs[1].format)
+        node.set_inputs([*node.inputs[:2], bias])
+        with_bias(node)
+
+
 class _Maker:
     def __init__(
         self, module: Module, calibration: Calibration, choices: Choices, settings: QuantizerSettings
     ) -> None:
         self._module, self._choices, self._settings = module, choices, settings
+        self._calibration = calibration
         self._graph = module.main
         chosen = [node for node in self._graph.nodes if self._is_chosen(node)]
         self._records = Records(chosen, choices, calibration, settings, {})
@@ -165,9 +188,7 @@ class _Maker:
             inputs[index] = self._operand(node, index)
         result = self._records.result(node.outputs[0], Precision.INT8)
         if rule.kind is Kind.MAC and 1 not in rule.data:
-            inputs[1] = self._weight(node)
-            if len(inputs) > 2:
-                inputs[2] = self._bias(node, result)
+            inputs[1:] = [self._weight(node), *([self._bias(node, result)] if len(inputs) > 2 else [])]
         node.set_inputs(inputs)
         results = [self._records.result(value, Precision.INT8) for value in node.outputs]
         moves = self._only_moves(node, rule, result)
@@ -307,15 +328,16 @@ class _Maker:
         return self._is_chosen(node) and self._records.rule(node).kind is Kind.MAC
 
     def _bias(self, node: Node, result: QuantParam) -> Value:
-        source = node.inputs[2]
-        if not self._is_only(source, 2):
-            return source
-        if id(source) not in self._rounded:
-            unit = float(np.float32(result.scale))
-            numbers = self._trained(f"{_PREFIX}{source.name}", source.array() / np.float32(unit))
-            self._rounded[id(source)] = self._times(numbers, self._number(unit), f"{numbers.name}/real")
-            self._student.biases.append(TunedBias(source.name, numbers.name, unit))
-        return self._rounded[id(source)]
+        """The bias begins with what the rounding of the weight takes from it (`bias_correction`)."""
+        source, unit = node.inputs[2], float(np.float32(result.scale))
+        start = source.array().astype(np.float64)
+        scheme, per_channel = weight_scheme(self._settings), is_per_channel(node, self._settings)
+        shift = mean_shift(node, quantise_weight(node, 1, scheme, per_channel), self._settings, self._calibration)
+        if shift is not None:
+            start = start - shift.reshape(start.shape)
+        numbers = self._trained(f"{_PREFIX}{source.name}", start / unit)
+        self._student.biases.append(TunedBias(source.name, numbers.name, unit))
+        return self._times(numbers, self._number(unit), f"{numbers.name}/real")
 
     # ---- the end ----
 

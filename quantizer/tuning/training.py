@@ -27,6 +27,8 @@ _LEAST_SHARE = 0.1
 """An output that is smaller on a sample than this share of what it is on average counts as if it were so large: an error of next
 to nothing must not count as much as an error of something."""
 _SEED = 1
+_RISE = 0.1
+"""The part of the steps in which the learning rate rises: Adam's first steps, which have seen few gradients, go too far."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ def teach(
     for step in range(steps):
         turn = turn or order.permutation(len(samples)).tolist()
         number = turn.pop()
-        model.set_learning_rate(rate * 0.5 * (1 + math.cos(math.pi * step / steps)))
+        model.set_learning_rate(rate * _share(step, steps))
         labels = [array * factor for array, factor in zip(wanted[number], factors[number], strict=True)]
         given = [*samples[number], *(np.asarray([factor], np.float32) for factor in factors[number])]
         inputs = [np.ascontiguousarray(array) for array in (*given, np.concatenate(labels).astype(np.float32))]
@@ -77,6 +79,12 @@ def teach(
     if not all(bool(np.isfinite(array).all()) for array in values.values()):
         raise ArithmeticError("weights are no finite numbers any more")
     return Lesson(values, tuple(losses), stopped)
+
+
+def _share(step: int, steps: int) -> float:
+    """Of the learning rate in a step: it rises evenly, then falls to nothing along half a cosine."""
+    rise = max(1.0, _RISE * steps)
+    return min(1.0, (step + 1) / rise) * 0.5 * (1 + math.cos(math.pi * step / steps))
 
 
 def _built(student: Student, rate: float) -> tuple[Model, tuple[str, ...]]:

@@ -11,7 +11,7 @@ import numpy as np
 from mslite.converter.errors import ConversionError
 from mslite.converter.mindir.graph import Array, Module
 from mslite.converter.mindir.module_copy import copy_module
-from mslite.quantizer.accuracy.evaluation import KnownRange, chosen_samples, outputs_of
+from mslite.quantizer.accuracy.evaluation import KnownRange, outputs_of
 from mslite.quantizer.calibration.observers import Observer
 from mslite.quantizer.calibration.runner import Runner
 from mslite.quantizer.calibration.samples import Sample
@@ -25,7 +25,7 @@ from mslite.quantizer.progress import Progress, silent
 from mslite.quantizer.results import Tuning
 from mslite.quantizer.rewrite.graph import quantise_graph
 from mslite.quantizer.settings import QuantizerSettings
-from mslite.quantizer.tuning.student import SCALE_UNIT, Floats, Student, student_of
+from mslite.quantizer.tuning.student import SCALE_UNIT, Floats, Student, give_biases, student_of
 from mslite.quantizer.tuning.training import Lesson, teach
 from mslite.quantizer.weights.stored_weight import StoredWeight
 
@@ -33,6 +33,8 @@ _ENOUGH = 10
 _EVERY = 5
 """Of ENOUGH samples or more every fifth one is kept back: on these the result is judged."""
 _NAMED = 8
+SAMPLE_BYTES = 256 << 20
+"""Samples are kept in memory up to this size."""
 
 
 @dataclass(frozen=True)
@@ -57,31 +59,27 @@ def tune(
     choices = default_choices(module, settings)
     if not choices:
         return calibration, None, ["QAT: there is nothing to tune, as no node of this model can be quantised"]
-    samples = _samples(module, data, calibration)
+    samples = _samples(module, data)
+    tuned = copy_module(module)
+    give_biases(tuned, choices)
+    full = settings.full
     try:
-        student = student_of(module, calibration, choices, settings, samples.learned[0])
-        lesson = teach(
-            student,
-            samples.learned,
-            samples.expected,
-            settings.full.qat_steps,
-            settings.full.qat_learning_rate,
-            progress,
-        )
+        student = student_of(tuned, calibration, choices, settings, samples.learned[0])
+        lesson = teach(student, samples.learned, samples.expected, full.qat_steps, full.qat_learning_rate, progress)
     except ConversionError as error:
         return calibration, None, [f"QAT: the model stays as it was: {_reasons(error)}"]
     except ArithmeticError as error:
         remedy = "try a smaller qat_learning_rate in [full_quant_param]"
         return calibration, None, [f"QAT: the model stays as it was: {error}; {remedy}"]
-    tuned = copy_module(module)
     found = _applied(tuned, calibration, student, lesson, settings, copy_module(module))
     before = _judged(module, calibration, choices, settings, samples)
     after = _judged(tuned, found, choices, settings, samples)
     is_better = after > before
     tuning = Tuning(lesson.losses, before, after, len(samples.judged), is_better, lesson.stopped)
-    if is_better:
-        _take_over(module, tuned)
-    return (found if is_better else calibration), tuning, tuning.notes()
+    if not is_better:
+        return calibration, tuning, tuning.notes()
+    module.graphs, module.outputs = tuned.graphs, tuned.outputs
+    return found, tuning, tuning.notes()
 
 
 def _reasons(error: ConversionError) -> str:
@@ -90,10 +88,17 @@ def _reasons(error: ConversionError) -> str:
     return "; ".join([error.message, *lines, *([f"and {more} more"] if more else [])])
 
 
-def _samples(module: Module, data: CalibrationData, calibration: Calibration) -> _Samples:
-    """Samples of one size, that of the first."""
-    every = chosen_samples(data, calibration.samples)
-    alike = [sample for sample in every if [a.shape for a in sample] == [a.shape for a in every[0]]]
+def _samples(module: Module, data: CalibrationData) -> _Samples:
+    """The first samples of one size, that of the first one, as many as memory is given for."""
+    alike: list[Sample] = []
+    size = 0
+    for sample in data:
+        if alike and [array.shape for array in sample] != [array.shape for array in alike[0]]:
+            continue
+        alike.append([np.array(array) for array in sample])
+        size += sum(array.nbytes for array in sample)
+        if size > SAMPLE_BYTES:
+            break
     runner = Runner(module, module.main.outputs)
     outputs = [[np.array(array) for array in outputs_of(runner, module, sample)] for sample in alike]
     places = range(len(alike))
@@ -119,12 +124,6 @@ def _judged(
         [np.array(array) for array in outputs_of(runner, quantised, sample)] for sample in samples.judged
     ]
     return cosine(samples.wanted, actual), sqnr(samples.wanted, actual)
-
-
-def _take_over(module: Module, tuned: Module) -> None:
-    """Gives the constants of `module` the contents of its copy's."""
-    for mine, theirs in zip(module.main.values(), tuned.main.values(), strict=True):
-        mine.data = theirs.data
 
 
 def _applied(
