@@ -118,6 +118,12 @@ def chosen_samples(data: Iterable[Sample], total: int = 0) -> list[list[Array]]:
     return samples
 
 
+def judged_samples(data: Iterable[Sample], calibration: Calibration) -> list[list[Array]]:
+    """The same, without those that tuning learned from, where it kept some back."""
+    unseen = calibration.tuned.unseen if calibration.tuned is not None else ()
+    return chosen_samples(unseen, len(unseen)) if unseen else chosen_samples(data, calibration.samples)
+
+
 def pack(
     module: Module, calibration: Calibration, settings: QuantizerSettings, samples: Sequence[Sequence[Array]]
 ) -> bytes:
@@ -159,7 +165,7 @@ def _unpacked(payload: bytes | Path) -> Problem:
     teacher = module
     if packed.tuned is not None:
         teacher = to_module(read_ms(packed.tuned[0]))
-        calibration.tuned = Tuned(packed.tuned[1], teacher)
+        calibration.tuned = Tuned(packed.tuned[1], module, teacher)
     runner = Runner(teacher, teacher.main.outputs, threads=1)
     expected = [outputs_of(runner, teacher, sample) for sample in packed.samples]
     return Problem(module, calibration, packed.settings, packed.samples, expected)

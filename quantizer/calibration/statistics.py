@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mslite.converter.mindir.graph import Module
 from mslite.quantizer.calibration.means import ChannelMeans
 from mslite.quantizer.calibration.observers import Observer
+from mslite.quantizer.calibration.samples import Sample
 from mslite.quantizer.precision.schemes import Range, Scheme
 from mslite.quantizer.weights.stored_weight import StoredWeight
 
@@ -17,9 +18,13 @@ class Tuned:
     """What tuning on the samples made of a model."""
 
     weights: Mapping[str, StoredWeight]
-    """By the name of the constant; the float model holds the same real numbers."""
+    """By the name of the constant; `model` holds the same real numbers."""
+    model: Module
+    """The float model as it is now."""
     teacher: Module
     """The float model before it, which results are compared with."""
+    unseen: Sequence[Sample] = ()
+    """Calibration samples that it was not shown, which results are judged on."""
 
 
 @dataclass

@@ -130,8 +130,8 @@ class FullQuantParam:
     """Ours: QAT lets the float model teach its quantised form on the calibration data (tuning/)."""
     qat_steps: int = key(1000, integer(1, 1000000))
     """Ours: so many times a sample is shown to the quantised form."""
-    qat_learning_rate: float = key(0.001, real(0, 10, "a number in (0, 10)"))
-    """Ours: how far Adam moves a weight in a step at most, in 127ths of the range of its channel."""
+    qat_learning_rate: float = key(0.003, real(0, 10, "a number in (0, 10)"))
+    """Ours: how far Adam moves what is trained in a step at most, in the units of tuning/student.py."""
 
 
 @dataclass(frozen=True)

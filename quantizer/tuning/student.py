@@ -3,8 +3,9 @@
 Activations and weights go through x' = s round(clip(x / s)), which has LSQ's gradient for the scale s (Esser et al., "Learned
 Step Size Quantization", 2020) when rounding passes gradients straight through. Zero points stay what calibration found.
 
-All that is trained has the same unit, so that one learning rate serves every layer: weights are counted in 127ths of their channel's
-range, biases in steps of the layer's result, scales in SCALE_UNIT of their first value.
+All that is trained has the same unit, so that one learning rate serves every layer: weights are counted in steps of their
+integers over the root of how many of them make a result (the rounding of k weights adds up to its root, a step of all of them, which
+agree, to k), biases in steps of the layer's result, scales in SCALE_UNIT of their first value.
 """
 
 from __future__ import annotations
@@ -39,8 +40,7 @@ from mslite.quantizer.rewrite.records import Records
 from mslite.quantizer.settings import QuantizerSettings
 from mslite.quantizer.weights.stored_weight import StoredWeight, quantise_weight
 
-SCALE_UNIT = 0.05
-_WEIGHT_STEPS = 127.0
+SCALE_UNIT = 0.01
 _PREFIX = "tuning/"
 
 Floats = npt.NDArray[np.float32]
@@ -305,12 +305,12 @@ class _Maker:
             return self._rounded[id(source)]
         axis = channel_axis(node.op, 1, node.inputs)
         scales = column(first, axis).astype(np.float32)
-        unit = scales * np.float32(scheme.high / _WEIGHT_STEPS)
+        steps_of_unit = float(np.sqrt(source.array().shape[axis] / source.array().size))
+        unit = scales * np.float32(steps_of_unit)
         name = f"{_PREFIX}{source.name}"
         numbers = self._trained(name, source.array() / unit)
         learned = self._trained(f"{name}/scale", np.full(scales.shape, 1 / SCALE_UNIT, np.float32))
-        ratio = SCALE_UNIT * _WEIGHT_STEPS / scheme.high
-        step = self._times(learned, self._number(ratio), f"{name}/step")
+        step = self._times(learned, self._number(SCALE_UNIT / steps_of_unit), f"{name}/step")
         steps = self._steps(numbers, step, scheme.low, scheme.high, name)
         real = self._times(step, self._build.constant(f"{name}/unit", unit), f"{name}/step/real")
         self._rounded[id(source)] = self._times(steps, real, f"{name}/real")

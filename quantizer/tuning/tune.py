@@ -45,6 +45,8 @@ class _Samples:
     expected: list[list[Array]]
     judged: list[Sample]
     wanted: list[list[Array]]
+    unseen: list[Sample]
+    """What the student is judged on and does not learn from."""
 
 
 def tune(
@@ -71,7 +73,7 @@ def tune(
     except ArithmeticError as error:
         remedy = "try a smaller qat_learning_rate in [full_quant_param]"
         return calibration, None, [f"QAT: the model stays as it was: {error}; {remedy}"]
-    found = _applied(tuned, calibration, student, lesson, settings, copy_module(module))
+    found = _applied(tuned, calibration, student, lesson, settings, copy_module(module), samples.unseen)
     before = _judged(module, calibration, choices, settings, samples)
     after = _judged(tuned, found, choices, settings, samples)
     is_better = after > before
@@ -110,6 +112,7 @@ def _samples(module: Module, data: CalibrationData) -> _Samples:
         [outputs[place] for place in learned],
         [alike[place] for place in judged],
         [outputs[place] for place in judged],
+        [alike[place] for place in kept_back],
     )
 
 
@@ -133,6 +136,7 @@ def _applied(
     lesson: Lesson,
     settings: QuantizerSettings,
     teacher: Module,
+    unseen: Sequence[Sample],
 ) -> Calibration:
     """Writes what was learned into the constants of `module`; the ranges and integers that go with them."""
     learned = {**student.first, **lesson.values}
@@ -156,7 +160,7 @@ def _applied(
         if scale > 0:
             ranges = {narrow: student.range_of(grid, scale, settings), wide: observers[name].range(wide)}
             observers[name] = KnownRange(ranges)
-    return dataclasses.replace(calibration, observers=observers, tuned=Tuned(weights, teacher))
+    return dataclasses.replace(calibration, observers=observers, tuned=Tuned(weights, copy_module(module), teacher, unseen))
 
 
 def _weight(first: StoredWeight, real: Array, learned: Floats, settings: QuantizerSettings) -> StoredWeight:
