@@ -112,4 +112,6 @@ def _check_tuning(settings: QuantizerSettings) -> None:
             f"{what} decides how each weight is rounded, and so does learned_rounding=true in [mslite_quant_param]: choose one"
         )
     if settings.prune.method == "MAGNITUDE":
-        raise UsageError(f"{what} moves weights away from zero, where method=MAGNITUDE in [mslite_prune_param] puts them")
+        raise UsageError(
+            f"{what} moves weights away from zero, where method=MAGNITUDE in [mslite_prune_param] puts them"
+        )

@@ -10,7 +10,7 @@ agree, to k), biases in steps of the layer's result, scales in SCALE_UNIT of the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import prod
 
@@ -135,9 +135,7 @@ def give_biases(module: Module, choices: Choices) -> None:
 
 
 class _Maker:
-    def __init__(
-        self, module: Module, calibration: Calibration, choices: Choices, settings: QuantizerSettings
-    ) -> None:
+    def __init__(self, module: Module, calibration: Calibration, choices: Choices, settings: QuantizerSettings) -> None:
         self._module, self._choices, self._settings = module, choices, settings
         self._calibration = calibration
         self._graph = module.main
@@ -196,7 +194,9 @@ class _Maker:
         for place, value in enumerate(node.outputs):
             grid = self._note(value, results[place])
             if not moves:
-                plain[place] = Value(self._build.name(f"{value.name}/real"), value.dtype, value.shape, format=value.format)
+                plain[place] = Value(
+                    self._build.name(f"{value.name}/real"), value.dtype, value.shape, format=value.format
+                )
                 plain[place].producer = node
             self._on_grid[id(value)] = grid
         rounded = list(node.outputs)

@@ -160,7 +160,9 @@ def _applied(
         if scale > 0:
             ranges = {narrow: student.range_of(grid, scale, settings), wide: observers[name].range(wide)}
             observers[name] = KnownRange(ranges)
-    return dataclasses.replace(calibration, observers=observers, tuned=Tuned(weights, copy_module(module), teacher, unseen))
+    return dataclasses.replace(
+        calibration, observers=observers, tuned=Tuned(weights, copy_module(module), teacher, unseen)
+    )
 
 
 def _weight(first: StoredWeight, real: Array, learned: Floats, settings: QuantizerSettings) -> StoredWeight:
