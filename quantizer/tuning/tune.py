@@ -33,6 +33,7 @@ _ENOUGH = 10
 _EVERY = 5
 """Of ENOUGH samples or more every fifth one is kept back: on these the result is judged."""
 _NAMED = 8
+_STILL_RAISED = "QAT: the accuracy budget would raise layers all the same; the model stays as it was"
 SAMPLE_BYTES = 256 << 20
 """Samples are kept in memory up to this size."""
 
@@ -76,8 +77,10 @@ def tune(
     found = _applied(tuned, calibration, student, lesson, settings, copy_module(module), samples.unseen)
     before = _judged(module, calibration, choices, settings, samples)
     after = _judged(tuned, found, choices, settings, samples)
-    is_better = after > before
-    tuning = Tuning(lesson.losses, before, after, len(samples.judged), is_better, lesson.stopped)
+    is_better = after[:2] > before[:2]
+    tuning = Tuning(lesson.losses, before[:2], after[:2], len(samples.judged), is_better and after[2], lesson.stopped)
+    if is_better and not after[2]:  # raised layers would compute with tuned weights what the float model does not
+        return calibration, tuning, [*tuning.notes()[:1], _STILL_RAISED]
     if not is_better:
         return calibration, tuning, tuning.notes()
     module.graphs, module.outputs = tuned.graphs, tuned.outputs
@@ -118,15 +121,17 @@ def _samples(module: Module, data: CalibrationData) -> _Samples:
 
 def _judged(
     module: Module, calibration: Calibration, choices: Choices, settings: QuantizerSettings, samples: _Samples
-) -> tuple[float, float]:
-    """Cosine and SQNR of the quantised form."""
+) -> tuple[float, float, bool]:
+    """Cosine and SQNR of the quantised form, and whether the budget holds, where there is one."""
     quantised = copy_module(module)
     quantise_graph(quantised, calibration, choices, settings)
     runner = Runner(quantised, quantised.main.outputs)
     actual: Sequence[Sequence[Array]] = [
         [np.array(array) for array in outputs_of(runner, quantised, sample)] for sample in samples.judged
     ]
-    return cosine(samples.wanted, actual), sqnr(samples.wanted, actual)
+    budget = settings.accuracy.budget
+    holds = budget is None or budget.holds(*budget.metric.estimate(samples.wanted, actual))
+    return cosine(samples.wanted, actual), sqnr(samples.wanted, actual), holds
 
 
 def _applied(

@@ -86,7 +86,7 @@ def test_the_same_bytes_again(tmp_path: Path) -> None:
     for name in ("one", "two"):
         module, report = quantised(chain(), settings("QAT", 4, per_channel="false", qat_learning_rate="0.1"))
         assert report.tuning is not None
-    assert report.tuning.is_kept
+        assert report.tuning.is_kept
         save(module, tmp_path / name)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
 
