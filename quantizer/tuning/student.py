@@ -308,7 +308,7 @@ class _Maker:
         steps_of_unit = float(np.sqrt(source.array().shape[axis] / source.array().size))
         unit = scales * np.float32(steps_of_unit)
         name = f"{_PREFIX}{source.name}"
-        numbers = self._trained(name, source.array() / unit)
+        numbers = self._trained(name, source.array().astype(np.float32) / unit)
         learned = self._trained(f"{name}/scale", np.full(scales.shape, 1 / SCALE_UNIT, np.float32))
         step = self._times(learned, self._number(SCALE_UNIT / steps_of_unit), f"{name}/step")
         steps = self._steps(numbers, step, scheme.low, scheme.high, name)

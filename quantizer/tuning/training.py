@@ -65,7 +65,10 @@ def teach(
         turn = turn or order.permutation(len(samples)).tolist()
         number = turn.pop()
         model.set_learning_rate(rate * _share(step, steps))
-        labels = [array * factor for array, factor in zip(wanted[number], factors[number], strict=True)]
+        labels = [
+            array.astype(np.float32) * np.float32(factor)
+            for array, factor in zip(wanted[number], factors[number], strict=True)
+        ]
         given = [*samples[number], *(np.asarray([factor], np.float32) for factor in factors[number])]
         inputs = [np.ascontiguousarray(array) for array in (*given, np.concatenate(labels).astype(np.float32))]
         loss = float(model.run_step(inputs)[0].get_data_to_numpy().ravel()[0])
@@ -120,4 +123,4 @@ def _factors(wanted: Sequence[Sequence[Array]]) -> list[list[float]]:
     powers = np.array([[float(np.square(array.astype(np.float64)).sum()) for array in outputs] for outputs in wanted])
     mean = powers.mean(axis=0)
     counted = np.maximum(powers, np.where(mean > 0, _LEAST_SHARE * mean, 1.0))
-    return np.sqrt(sum(sizes) / (len(sizes) * counted)).tolist()
+    return [[float(factor) for factor in row] for row in np.sqrt(sum(sizes) / (len(sizes) * counted))]
