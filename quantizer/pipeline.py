@@ -170,6 +170,12 @@ def _quantise_fully(
     calibration = calibrate(module, data, settings, checkpoint=checkpoint, progress=progress)
     if settings.range_method is ActivationMethod.AUTO:
         notes += choose_ranges(module, calibration, data, settings, progress or silent)
+    tuning = None
+    if settings.full.method == "QAT":
+        from mslite.quantizer.tuning.tune import tune
+
+        calibration, tuning, told = tune(module, calibration, data, settings, progress or silent)
+        notes += told
     choose = stages.choose
     choices = default_choices(module, settings) if choose is None else choose(module, calibration, data, settings)
     if not any(precision is not Precision.FLOAT for precision in choices.values()):
@@ -178,10 +184,10 @@ def _quantise_fully(
     for rounder in stages.round_weights:
         weights.update(rounder(module, calibration, data, settings, choices))
     notes += _formless(module) + _too_wide(module, settings)
-    before = copy_module(module)
+    before = copy_module(module if calibration.tuned is None else calibration.tuned.teacher)
     layers = quantise_graph(module, calibration, choices, settings, weights=weights, boundary=boundary)
     found = agreement(before, module, calibration, data, choices, settings) if choices else None
-    report = QuantiseReport(tuple(layers), tuple(notes), calibration.samples, dict(choices), found)
+    report = QuantiseReport(tuple(layers), tuple(notes), calibration.samples, dict(choices), found, tuning)
     for finish in stages.finish:
         notes += finish(before, module, calibration, data, settings, report)
     return replace(report, notes=tuple(notes))

@@ -97,6 +97,35 @@ class PruneReport:
 
 
 @dataclass(frozen=True)
+class Tuning:
+    """What method=QAT did; cosine and SQNR are those of the quantised model's outputs."""
+
+    losses: tuple[float, ...]
+    """Of every step: the power of the difference from the float model's outputs over the power of these."""
+    before: tuple[float, float]
+    after: tuple[float, float]
+    samples: int
+    """How many it was judged on."""
+    is_kept: bool
+    stopped: tuple[str, ...] = ()
+    """Nodes without a gradient."""
+
+    def notes(self) -> list[str]:
+        """What the summary says."""
+        count = max(1, min(len(self.losses) // 10, 50))
+        first, last = (sum(part) / count for part in (self.losses[:count], self.losses[-count:]))
+        found = [
+            f"QAT: {len(self.losses)} steps, loss {first:.3g} to {last:.3g}; on {self.samples} calibration samples cosine"
+            f" {self.before[0]:.5f} to {self.after[0]:.5f}, SQNR {self.before[1]:.1f} to {self.after[1]:.1f} dB"
+        ]
+        if not self.is_kept:
+            found.append("QAT: that is no better; the model stays as it was")
+        if self.stopped:
+            found.append(f"QAT: no gradient goes through {', '.join(self.stopped)}; what comes before stays as it was")
+        return found
+
+
+@dataclass(frozen=True)
 class QuantiseReport:
     """What the quantisation did."""
 
@@ -106,6 +135,8 @@ class QuantiseReport:
     choices: Choices = field(default_factory=dict)
     agreement: Agreement | None = None
     """FULL_QUANT: how far the result agrees with the float model."""
+    tuning: Tuning | None = None
+    """What method=QAT did before."""
     pruning: PruneReport | None = None
     """What [mslite_prune_param] removed before."""
     pages: list[Callable[[Sequence[Path], Sequence[Path]], None]] = field(default_factory=list)

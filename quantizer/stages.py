@@ -14,7 +14,7 @@ from pathlib import Path
 from mslite.converter.mindir.graph import Module
 from mslite.converter.work import macs
 from mslite.quantizer.accuracy.budget import Outcome, Search, explain
-from mslite.quantizer.accuracy.evaluation import chosen_samples, fingerprint, pack
+from mslite.quantizer.accuracy.evaluation import fingerprint, judged_samples, pack
 from mslite.quantizer.accuracy.journal import Journal
 from mslite.quantizer.accuracy.sensitivity import damage_alone, searched_layers
 from mslite.quantizer.accuracy.workers import Workers, workers
@@ -92,7 +92,7 @@ class Accuracy:
         choices = default_choices(module, settings)
         if self._asked.budget is None or not choices:
             return choices
-        payload = pack(module, calibration, settings, chosen_samples(data, calibration.samples))
+        payload = pack(module, calibration, settings, judged_samples(data, calibration))
         with self._tools(payload) as (executor, journal):
             search = Search(module, payload, choices, self._asked.budget, executor, journal, self._progress)
             self._outcome = search.run()
@@ -116,11 +116,12 @@ class Accuracy:
             from mslite.quantizer.report.figures import gather
             from mslite.quantizer.report.page import write_page
 
-            samples = chosen_samples(data, calibration.samples)
+            samples = judged_samples(data, calibration)
             choices = default_choices(before, settings)
             alone = dict(self._outcome.alone) if self._outcome is not None else {}
             if not alone and choices:
-                payload = pack(before, calibration, settings, samples)
+                model = before if calibration.tuned is None else calibration.tuned.model
+                payload = pack(model, calibration, settings, samples)
                 budget = _ANY_BUDGET if self._asked.budget is None else self._asked.budget.text
                 with self._tools(payload) as (executor, journal):
                     layers = searched_layers(before, choices)

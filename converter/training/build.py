@@ -22,6 +22,7 @@ from mslite.converter.mindir.ops.normalization import (
 )
 from mslite.converter.mindir.ops.rearrange import Reshape
 from mslite.converter.mindir.ops.training import BatchNormTraining, Dropout
+from mslite.converter.mindir.ops.unary import Round
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.graph_edit import live_nodes
 from mslite.converter.passes.inference import infer_shapes
@@ -272,7 +273,8 @@ class _Differentiation:
     # ---- which constants are trained ----
 
     def parameters(self) -> list[Value]:
-        """Weights and biases of convolutions and products, scales and offsets of normalisation, in the order of their use."""
+        """Weights and biases of convolutions and products, scales and offsets of normalisation, or what the settings name, in the
+        order of their use."""
         candidates = self.candidates()
         found = dict.fromkeys(value for _, _, value in candidates)
         if self.settings.sparse:
@@ -313,6 +315,8 @@ class _Differentiation:
     def _is_parameter(self, node: Node, place: int, value: Value) -> bool:
         if value.data is None or value.dtype is not DataType.FLOAT32:
             return False
+        if self.settings.only:
+            return value.name in self.settings.only
         if value in self.named or value in self.scales.weights:
             return True
         if not place:  # only a table of embeddings is a first operand
@@ -346,6 +350,8 @@ class _Differentiation:
 
     def untrainable(self) -> list[Blocker]:
         """Layers whose weights would stay what they are, and are not said to be frozen."""
+        if self.settings.trained:
+            return []  # who names what is trained knows what is not
         found = []
         for node in self.forward:
             weights = [
@@ -414,6 +420,8 @@ class _Differentiation:
     ) -> list[Value | None]:
         if not all(value.is_static for value in (*node.inputs, *node.outputs)):
             raise NoGradientError("it has sizes that depend on what is computed")
+        if self.settings.straight_through and isinstance(node.op, Round):
+            return [known[0]]
         call = Call(node, build, tuple(value in needed for value in node.inputs))
         of_several = RULES_OF_SEVERAL.get(node.op.name)
         if of_several is not None:

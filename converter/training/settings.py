@@ -133,6 +133,10 @@ class TrainSettings:
     """The layers that are trained, and what of them (`sparse.py`); none: all of all."""
     lora: Lora | None = None
     """Adapters; without them all parameters are trained."""
+    only: frozenset[str] = frozenset()
+    """Names of the constants that are trained, and no others; none: those that look like parameters."""
+    straight_through: bool = False
+    """Whether rounding passes gradients on as they are (models that learn to be rounded); else it has none."""
     stated: frozenset[str] = frozenset()
     """The settings that the user has given."""
 

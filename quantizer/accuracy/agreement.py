@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from mslite.converter.mindir.graph import Module
-from mslite.quantizer.accuracy.evaluation import chosen_samples, outputs_of
+from mslite.quantizer.accuracy.evaluation import chosen_samples, judged_samples, outputs_of
 from mslite.quantizer.accuracy.sensitivity import damage_accumulated
 from mslite.quantizer.calibration.runner import Runner
 from mslite.quantizer.calibration.samples import Sample
@@ -42,7 +42,7 @@ def agreement(
     samples = chosen_samples(itertools.islice(data.beyond(), _SAMPLES))
     are_unseen = bool(samples)
     if not samples:
-        samples = chosen_samples(data, calibration.samples)[:_SAMPLES]
+        samples = judged_samples(data, calibration)[:_SAMPLES]
     reference, quantised = Runner(before, before.main.outputs), Runner(after, after.main.outputs)
     expected = [outputs_of(reference, before, sample) for sample in samples]
     actual = [outputs_of(quantised, after, sample) for sample in samples]

@@ -26,13 +26,14 @@ from mslite.quantizer.calibration.means import ChannelMeans
 from mslite.quantizer.calibration.observers import State
 from mslite.quantizer.calibration.runner import Runner
 from mslite.quantizer.calibration.samples import Sample
-from mslite.quantizer.calibration.statistics import Calibration
+from mslite.quantizer.calibration.statistics import Calibration, Tuned
 from mslite.quantizer.metrics import Outputs, cosine, parse_budget, sqnr
 from mslite.quantizer.precision.choices import Choices, Precision
 from mslite.quantizer.precision.devices import activation_scheme
 from mslite.quantizer.precision.schemes import Range, Scheme
 from mslite.quantizer.rewrite.graph import quantise_graph
 from mslite.quantizer.settings import AccuracyParam, QuantizerSettings
+from mslite.quantizer.weights.stored_weight import StoredWeight
 
 SAMPLES, SAMPLE_BYTES = 256, 32 << 20
 """A search judges on so many samples at most, and on fewer where they are larger than this together."""
@@ -66,6 +67,8 @@ class _Packed:
     means: dict[str, dict[str, Array]]
     settings: QuantizerSettings
     samples: list[list[Array]]
+    tuned: tuple[bytes, dict[str, StoredWeight]] | None
+    """The teacher as a `.ms` file's bytes, and what tuning made of weights."""
 
 
 @dataclass(frozen=True)
@@ -115,6 +118,12 @@ def chosen_samples(data: Iterable[Sample], total: int = 0) -> list[list[Array]]:
     return samples
 
 
+def judged_samples(data: Iterable[Sample], calibration: Calibration) -> list[list[Array]]:
+    """The same, without those that tuning learned from, where it kept some back."""
+    unseen = calibration.tuned.unseen if calibration.tuned is not None else ()
+    return chosen_samples(unseen, len(unseen)) if unseen else chosen_samples(data, calibration.samples)
+
+
 def pack(
     module: Module, calibration: Calibration, settings: QuantizerSettings, samples: Sequence[Sequence[Array]]
 ) -> bytes:
@@ -124,13 +133,20 @@ def pack(
         name: KnownRange({scheme: observer.range(scheme) for scheme in schemes})
         for name, observer in calibration.observers.items()
     }
+    tuned = calibration.tuned
+    taught = None if tuned is None else (_content(tuned.teacher), dict(tuned.weights))
+    means = {name: mean.state() for name, mean in calibration.means.items()}
+    settings = dataclasses.replace(settings, accuracy=AccuracyParam())  # a user's metric need not be picklable
+    return pickle.dumps(
+        _Packed(_content(module), ranges, means, settings, [list(sample) for sample in samples], taught)
+    )
+
+
+def _content(module: Module) -> bytes:
     with tempfile.TemporaryDirectory(prefix="mslite-") as folder:
         path = Path(folder) / "float.ms"
         save(module, path)
-        content = path.read_bytes()
-    means = {name: mean.state() for name, mean in calibration.means.items()}
-    settings = dataclasses.replace(settings, accuracy=AccuracyParam())  # a user's metric need not be picklable
-    return pickle.dumps(_Packed(content, ranges, means, settings, [list(sample) for sample in samples]))
+        return path.read_bytes()
 
 
 def fingerprint(payload: bytes) -> str:
@@ -146,8 +162,12 @@ def _unpacked(payload: bytes | Path) -> Problem:
     for name, state in packed.means.items():
         calibration.means[name] = ChannelMeans()
         calibration.means[name].restore(state)
-    runner = Runner(module, module.main.outputs, threads=1)
-    expected = [outputs_of(runner, module, sample) for sample in packed.samples]
+    teacher = module
+    if packed.tuned is not None:
+        teacher = to_module(read_ms(packed.tuned[0]))
+        calibration.tuned = Tuned(packed.tuned[1], module, teacher)
+    runner = Runner(teacher, teacher.main.outputs, threads=1)
+    expected = [outputs_of(runner, teacher, sample) for sample in packed.samples]
     return Problem(module, calibration, packed.settings, packed.samples, expected)
 
 

@@ -60,6 +60,7 @@ def gather(
         rows=rows,
         choices=choices,
         notes=notes,
+        tuning=report.tuning,
         batch_note="with the open batch taken as 1" if open_batch(before) else "",
         untimed=_untimed(before, costs),
         layers=len(costs),
@@ -150,7 +151,7 @@ def _choices(
     for name, choices in ways.items():
         rewritten = result  # its weights may be rounded in another way
         if choices is not report.choices:
-            rewritten = copy_module(module)
+            rewritten = copy_module(module if calibration.tuned is None or not choices else calibration.tuned.model)
             quantise_graph(rewritten, calibration, choices, settings)
         judged = Runner(rewritten, rewritten.main.outputs, threads=1)
         actual = [outputs_of(judged, rewritten, sample) for sample in samples]

@@ -10,6 +10,10 @@ from mslite.benchmark.origin import origin_of
 from mslite.benchmark.page import render_page
 from mslite.benchmark.page import write_page as write_text
 from mslite.quantizer.report.costs import Cost
+from mslite.quantizer.results import Tuning
+
+_POINTS = 200
+"""Of the curve of losses, at most."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,15 @@ class Page:
     """The layers whose times are not known, and why."""
     layers: int = 0
     """How many there are, timed or not."""
+    tuning: Tuning | None = None
+
+    @property
+    def curve(self) -> list[float]:
+        """The losses of tuning, means of neighbours where there are many; the largest is 1."""
+        losses = self.tuning.losses if self.tuning is not None else ()
+        length = -(-len(losses) // _POINTS)
+        means = [sum(losses[i : i + length]) / len(losses[i : i + length]) for i in range(0, len(losses), length or 1)]
+        return [mean / (max(means) or 1.0) for mean in means]
 
 
 def write_page(page: Page, path: Path, sources: Sequence[Path] = (), results: Sequence[Path] = ()) -> None:

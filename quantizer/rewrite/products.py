@@ -80,10 +80,12 @@ def product_constants(
     real = source.array().astype(np.float64)
     scheme = weight_scheme(settings)
     weight = given.get(source.name)
+    if weight is None and calibration.tuned is not None:
+        weight = calibration.tuned.weights.get(source.name)
     if weight is None:
         weight = rounded.of(node, scheme, is_per_channel(node, settings))
     bias = node.inputs[2].array().astype(np.float64) if len(node.inputs) > 2 else None
-    shift = _shift(node, weight, settings, calibration)
+    shift = mean_shift(node, weight, settings, calibration)
     if shift is not None:
         shape = bias.shape if bias is not None else shift.shape
         bias = (np.zeros(shape) if bias is None else bias) - shift.reshape(shape)
@@ -103,7 +105,7 @@ def product_constants(
     )
 
 
-def _shift(
+def mean_shift(
     node: Node, weight: StoredWeight, settings: QuantizerSettings, calibration: Calibration
 ) -> npt.NDArray[np.float64] | None:
     """What rounding the weight adds to the mean of each channel of the result."""

@@ -74,6 +74,8 @@ def _check(settings: QuantizerSettings) -> None:
         raise UsageError("INPUT ILLEGAL: bit_num in [common_quant_param] must be 8 for DYNAMIC_QUANT")
     if settings.method is Method.WEIGHT_QUANT and not common.enable_encode and common.bit_num not in (8, 16):
         raise UsageError("INPUT ILLEGAL: enable_encode in [common_quant_param] must be true unless bit_num is 8 or 16")
+    if settings.full.method:
+        _check_tuning(settings)
     if settings.prune.method == "MAGNITUDE" and settings.weight.quant_strategy == "GPTQ":
         raise UsageError(
             "INPUT ILLEGAL: method=MAGNITUDE in [mslite_prune_param] does not go with quant_strategy=GPTQ in"
@@ -96,3 +98,20 @@ def _check(settings: QuantizerSettings) -> None:
         raise UsageError("INPUT ILLEGAL: normalize_std in [data_preprocess_param] must not be 0")
     if data.calibrate_path and (not data.calibrate_size or data.input_type is None):
         raise UsageError("INPUT ILLEGAL: calibrate_path in [data_preprocess_param] needs calibrate_size and input_type")
+
+
+def _check_tuning(settings: QuantizerSettings) -> None:
+    """What method=QAT does not go with. Raises UsageError."""
+    what = "INPUT ILLEGAL: method=QAT in [full_quant_param]"
+    if settings.method is not Method.FULL_QUANT:
+        raise UsageError(f"{what} is for quant_type=FULL_QUANT in [common_quant_param] only")
+    if settings.common.bit_num > 8:
+        raise UsageError(f"{what} is for int8 activations: bit_num in [common_quant_param] must be at most 8")
+    if settings.methods.learned_rounding:
+        raise UsageError(
+            f"{what} decides how each weight is rounded, and so does learned_rounding=true in [mslite_quant_param]: choose one"
+        )
+    if settings.prune.method == "MAGNITUDE":
+        raise UsageError(
+            f"{what} moves weights away from zero, where method=MAGNITUDE in [mslite_prune_param] puts them"
+        )

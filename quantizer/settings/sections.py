@@ -126,6 +126,12 @@ class FullQuantParam:
     enable_smooth_shift: bool = key(False, boolean)
     percentile: float = key(99.999, real(50, 100, "a number in (50, 100)"))
     """Ours: the share of values that PERCENTILE keeps, in percent."""
+    method: str = key("", choice("", "QAT"))
+    """Ours: QAT lets the float model teach its quantised form on the calibration data (tuning/)."""
+    qat_steps: int = key(1000, integer(1, 1000000))
+    """Ours: so many times a sample is shown to the quantised form."""
+    qat_learning_rate: float = key(0.003, real(0, 10, "a number in (0, 10)"))
+    """Ours: how far Adam moves what is trained in a step at most, in the units of tuning/student.py."""
 
 
 @dataclass(frozen=True)
