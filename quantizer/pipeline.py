@@ -26,6 +26,7 @@ from mslite.quantizer.precision.choices import (
     eligible_nodes,
 )
 from mslite.quantizer.precision.operators import rule_of
+from mslite.quantizer.precision.stored_weight import StoredWeight
 from mslite.quantizer.progress import Progress, silent
 from mslite.quantizer.report.debug import save_debug_info
 from mslite.quantizer.report.debug_rounds import MAX_ROUNDS
@@ -35,7 +36,6 @@ from mslite.quantizer.rewrite.graph import Boundary, quantise_graph
 from mslite.quantizer.settings import ActivationMethod, Method, QuantizerSettings, TargetDevice
 from mslite.quantizer.stages import Stages, stages_of
 from mslite.quantizer.transforms.prepare import prepare
-from mslite.quantizer.weights.stored_weight import StoredWeight
 
 _TUNING_SAMPLES = 16
 

@@ -21,10 +21,10 @@ from mslite.quantizer.accuracy.workers import Workers, workers
 from mslite.quantizer.calibration.sources import CalibrationData
 from mslite.quantizer.calibration.statistics import Calibration
 from mslite.quantizer.precision.choices import Choices, Precision, default_choices
+from mslite.quantizer.precision.stored_weight import StoredWeight
 from mslite.quantizer.progress import Progress, silent
 from mslite.quantizer.results import QuantiseReport
 from mslite.quantizer.settings import AccuracyParam, QuantizerSettings
-from mslite.quantizer.weights.stored_weight import StoredWeight
 
 _ANY_BUDGET = "sqnr:0"
 """What layers are judged by for a report without a budget."""

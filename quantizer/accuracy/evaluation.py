@@ -31,9 +31,9 @@ from mslite.quantizer.metrics import Outputs, cosine, parse_budget, sqnr
 from mslite.quantizer.precision.choices import Choices, Precision
 from mslite.quantizer.precision.devices import activation_scheme
 from mslite.quantizer.precision.schemes import Range, Scheme
+from mslite.quantizer.precision.stored_weight import StoredWeight
 from mslite.quantizer.rewrite.graph import quantise_graph
 from mslite.quantizer.settings import AccuracyParam, QuantizerSettings
-from mslite.quantizer.weights.stored_weight import StoredWeight
 
 SAMPLES, SAMPLE_BYTES = 256, 32 << 20
 """A search judges on so many samples at most, and on fewer where they are larger than this together."""

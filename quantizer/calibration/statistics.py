@@ -10,7 +10,7 @@ from mslite.quantizer.calibration.means import ChannelMeans
 from mslite.quantizer.calibration.observers import Observer
 from mslite.quantizer.calibration.samples import Sample
 from mslite.quantizer.precision.schemes import Range, Scheme
-from mslite.quantizer.weights.stored_weight import StoredWeight
+from mslite.quantizer.precision.stored_weight import StoredWeight
 
 
 @dataclass(frozen=True)

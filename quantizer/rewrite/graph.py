@@ -17,12 +17,12 @@ from mslite.quantizer.precision.choices import Choices, Precision
 from mslite.quantizer.precision.devices import activation_scheme, device_of, is_per_channel
 from mslite.quantizer.precision.operators import Kind
 from mslite.quantizer.precision.schemes import INT16_ACTIVATION, Range, stored
+from mslite.quantizer.precision.stored_weight import StoredWeight
 from mslite.quantizer.results import LayerRecord
 from mslite.quantizer.rewrite.products import RoundedWeights, product_constants, with_bias
 from mslite.quantizer.rewrite.records import Records
 from mslite.quantizer.rewrite.recurrent import recurrent_constants, stored_operator
 from mslite.quantizer.settings import QuantizerSettings
-from mslite.quantizer.weights.stored_weight import StoredWeight
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,10 @@ from mslite.quantizer.metrics import relative_error
 from mslite.quantizer.precision.choices import Precision
 from mslite.quantizer.precision.devices import device_of, is_per_channel, weight_scheme
 from mslite.quantizer.precision.schemes import Scheme
+from mslite.quantizer.precision.stored_weight import StoredWeight
 from mslite.quantizer.settings import QuantizerSettings
 from mslite.quantizer.weights.encoding import packed_constant
-from mslite.quantizer.weights.stored_weight import StoredWeight, constant_of, quantise_weight, rescaled
+from mslite.quantizer.weights.stored_weight import constant_of, quantise_weight, rescaled
 
 _BIAS_SHARE = 0.5
 """A bias takes at most this share of its integers; the sums need the rest."""

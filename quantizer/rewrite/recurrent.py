@@ -18,7 +18,8 @@ from mslite.converter.mindir.ops.recurrent import LSTMSequence
 from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.converter.passes.graph_edit import changed
 from mslite.quantizer.precision.schemes import INT8_WEIGHT, Range, record
-from mslite.quantizer.weights.stored_weight import StoredWeight, constant_of, rescaled, stored_weight
+from mslite.quantizer.precision.stored_weight import StoredWeight
+from mslite.quantizer.weights.stored_weight import constant_of, rescaled, stored_weight
 
 GATES = 4
 CELL_ROOM = 8.0

@@ -35,10 +35,11 @@ from mslite.quantizer.precision.choices import Choices, Precision
 from mslite.quantizer.precision.devices import activation_scheme, is_per_channel, weight_scheme
 from mslite.quantizer.precision.operators import Kind, OperatorRule, rule_of
 from mslite.quantizer.precision.schemes import Range, stored
+from mslite.quantizer.precision.stored_weight import StoredWeight
 from mslite.quantizer.rewrite.products import mean_shift, with_bias
 from mslite.quantizer.rewrite.records import Records
 from mslite.quantizer.settings import QuantizerSettings
-from mslite.quantizer.weights.stored_weight import StoredWeight, quantise_weight
+from mslite.quantizer.weights.stored_weight import quantise_weight
 
 SCALE_UNIT = 0.01
 _PREFIX = "tuning/"

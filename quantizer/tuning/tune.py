@@ -21,13 +21,13 @@ from mslite.quantizer.metrics import cosine, sqnr
 from mslite.quantizer.precision.choices import Choices, Precision, default_choices
 from mslite.quantizer.precision.devices import activation_scheme, weight_scheme
 from mslite.quantizer.precision.schemes import stored
+from mslite.quantizer.precision.stored_weight import StoredWeight
 from mslite.quantizer.progress import Progress, silent
 from mslite.quantizer.results import Tuning
 from mslite.quantizer.rewrite.graph import quantise_graph
 from mslite.quantizer.settings import QuantizerSettings
 from mslite.quantizer.tuning.student import SCALE_UNIT, Floats, Student, give_biases, student_of
 from mslite.quantizer.tuning.training import Lesson, teach
-from mslite.quantizer.weights.stored_weight import StoredWeight
 
 _ENOUGH = 10
 _EVERY = 5

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from mslite.converter.mindir.graph import Module, Node
 from mslite.quantizer.calibration.sources import CalibrationData
 from mslite.quantizer.precision.schemes import Scheme
+from mslite.quantizer.precision.stored_weight import StoredWeight
 from mslite.quantizer.progress import Progress, silent
 from mslite.quantizer.settings import QuantizerSettings
 from mslite.quantizer.transforms.blocks import Floats, layout_of
@@ -17,7 +18,6 @@ from mslite.quantizer.weights.awq import by_site, scale_site, shrinkage
 from mslite.quantizer.weights.gptq import gptq
 from mslite.quantizer.weights.gram import Gram, grams
 from mslite.quantizer.weights.groups import can_have_groups, grid_of, group_length, matrix_of, stored_on
-from mslite.quantizer.weights.stored_weight import StoredWeight
 from mslite.quantizer.weights.uses import WeightUse, weight_uses
 
 Reals = npt.NDArray[np.float64]

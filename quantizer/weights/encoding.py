@@ -8,9 +8,10 @@ import numpy.typing as npt
 from mslite.converter.mindir.graph import Array, Encoding, Value, data_type_of
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.enums import WeightQuantCompressType as Compression
+from mslite.quantizer.precision.stored_weight import StoredWeight
 from mslite.quantizer.weights.entropy import entropy_coded
 from mslite.quantizer.weights.packing import bit_packed, bit_packed_size, huffman, indexed, indexed_size, sparse
-from mslite.quantizer.weights.stored_weight import StoredWeight, constant_of
+from mslite.quantizer.weights.stored_weight import constant_of
 
 
 def packed_constant(weight: StoredWeight, source: Value, name: str, *, use_huffman: bool = False) -> Value:

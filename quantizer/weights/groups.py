@@ -16,7 +16,7 @@ from mslite.converter.mindir.ops.matmul import MatMulFusion
 from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.converter.passes.graph_edit import changed
 from mslite.quantizer.precision.schemes import LEAST_SCALE, Scheme
-from mslite.quantizer.weights.stored_weight import StoredWeight
+from mslite.quantizer.precision.stored_weight import StoredWeight
 from mslite.quantizer.weights.uses import WeightUse
 
 Reals = npt.NDArray[np.float64]

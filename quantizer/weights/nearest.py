@@ -8,9 +8,10 @@ import numpy as np
 
 from mslite.converter.mindir.graph import Array
 from mslite.quantizer.precision.schemes import Scheme
+from mslite.quantizer.precision.stored_weight import StoredWeight
 from mslite.quantizer.settings import QuantizerSettings
 from mslite.quantizer.weights.groups import can_have_groups, grouped
-from mslite.quantizer.weights.stored_weight import StoredWeight, stored_weight
+from mslite.quantizer.weights.stored_weight import stored_weight
 from mslite.quantizer.weights.uses import WeightUse
 
 _MOST_VARIANCE = 10.0

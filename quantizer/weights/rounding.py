@@ -18,11 +18,12 @@ from mslite.quantizer.precision.choices import Choices, Precision
 from mslite.quantizer.precision.devices import is_per_channel, weight_scheme
 from mslite.quantizer.precision.operators import is_product
 from mslite.quantizer.precision.schemes import Scheme
+from mslite.quantizer.precision.stored_weight import StoredWeight
 from mslite.quantizer.progress import Progress, silent
 from mslite.quantizer.settings import QuantizerSettings
 from mslite.quantizer.transforms.blocks import Floats, blocks_of, layout_of
 from mslite.quantizer.weights.gram import grams
-from mslite.quantizer.weights.stored_weight import StoredWeight, quantise_weight
+from mslite.quantizer.weights.stored_weight import quantise_weight
 
 Reals = npt.NDArray[np.float64]
 

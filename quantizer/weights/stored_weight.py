@@ -4,37 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from mslite.converter.mindir.graph import Array, Node, Value, data_type_of
 from mslite.converter.mindir.ops.tables import QuantParam
-from mslite.converter.mindir.quantised import channel_axis, real_numbers
+from mslite.converter.mindir.quantised import channel_axis
 from mslite.quantizer.precision.schemes import Scheme, array_range, channel_records, record, stored
-
-
-@dataclass(frozen=True)
-class StoredWeight:
-    """A weight as integers; `axis` is the dimension that several records belong to."""
-
-    data: Array
-    records: tuple[QuantParam, ...]
-    axis: int
-
-    def real(self) -> npt.NDArray[np.float32]:
-        """What the integers stand for, as the runtime reads them: corrections count where there are several records."""
-        if self.data.ndim and len(self.records) > self.data.shape[self.axis]:  # equal runs of the channels' elements
-            runs = self.data.reshape(len(self.records), -1)
-            return StoredWeight(runs, self.records, 0).real().reshape(self.data.shape)
-        plain = real_numbers(self.data, self.records, self.axis)
-        if len(self.records) < 2 or all(item.varCorr == 1 and item.meanCorr == 0 for item in self.records):
-            return plain
-        shape = [-1 if index == self.axis else 1 for index in range(self.data.ndim)]
-        factors = np.array([item.varCorr for item in self.records]).reshape(shape)
-        offsets = np.array([item.meanCorr for item in self.records]).reshape(shape)
-        return np.asarray(plain * factors + offsets).astype(np.float32)
+from mslite.quantizer.precision.stored_weight import StoredWeight
 
 
 def quantise_weight(node: Node, index: int, scheme: Scheme, per_channel: bool = True) -> StoredWeight:

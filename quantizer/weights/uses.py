@@ -11,10 +11,11 @@ from mslite.converter.mindir.quantised import channel_axis
 from mslite.converter.work import macs
 from mslite.quantizer.metrics import relative_error
 from mslite.quantizer.precision.choices import Precision
+from mslite.quantizer.precision.stored_weight import StoredWeight
 from mslite.quantizer.results import LayerRecord
 from mslite.quantizer.settings import QuantizerSettings
 from mslite.quantizer.weights.encoding import entropy_constant, packed_constant
-from mslite.quantizer.weights.stored_weight import StoredWeight, constant_of
+from mslite.quantizer.weights.stored_weight import constant_of
 
 _WEIGHTS = {
     "Conv2DFusion": (1,),

@@ -13,6 +13,7 @@ from mslite.converter.mindir.graph import Module
 from mslite.quantizer.calibration.samples import Sample
 from mslite.quantizer.calibration.sources import CalibrationData
 from mslite.quantizer.precision.schemes import Scheme
+from mslite.quantizer.precision.stored_weight import StoredWeight
 from mslite.quantizer.progress import Progress, silent
 from mslite.quantizer.results import QuantiseReport
 from mslite.quantizer.settings import QuantizerSettings
@@ -20,7 +21,6 @@ from mslite.quantizer.weights.calibrated import weights_from_data
 from mslite.quantizer.weights.groups import turned
 from mslite.quantizer.weights.mixed_bits import quantise_mixed
 from mslite.quantizer.weights.nearest import rounded
-from mslite.quantizer.weights.stored_weight import StoredWeight
 from mslite.quantizer.weights.uses import replace_weight, weight_uses
 
 

@@ -8,7 +8,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 READ = re.compile(r"""(?:getenv\(|environ(?:\.get\(|\.setdefault\(|\[))\s*["'](\w+)["']""")
-OF_THE_SYSTEM = {"PATH", "LD_LIBRARY_PATH", "TERM", "XDG_CACHE_HOME", "PYTHONPATH", "RAY_USAGE_STATS_ENABLED"}
+OF_THE_SYSTEM = {
+    "PATH",
+    "LD_LIBRARY_PATH",
+    "TERM",
+    "XDG_CACHE_HOME",
+    "PYTHONPATH",
+    "RAY_USAGE_STATS_ENABLED",
+    "TORCHINDUCTOR_CACHE_DIR",
+}
 OF_ONE_TEST = {
     "CALLS",
     "ELSEWHERE",

@@ -200,12 +200,12 @@ def test_two_adapters_take_turns(folder: Path) -> None:
     loaded = result(plain)
     plain.resize(plain.get_inputs(), [plain.get_inputs()[0].shape])
     np.testing.assert_array_equal(result(plain), loaded)
-    bias = mslite.Tensor.from_numpy(np.zeros(CLASSES, np.float32), "head/MatMul_bias")
+    bias = mslite.Tensor.from_numpy(np.zeros(CLASSES, np.float32), "head.bias")
     with pytest.raises(RuntimeError, match="no constant"):
         plain.update_weights([[mslite.Tensor.from_numpy(np.zeros(1, np.float32), "nothing")]])
     np.testing.assert_array_equal(result(plain), loaded)
     plain.update_weights([[bias]])
-    own = constants(folder / "base.ms")["head/MatMul_bias"]
+    own = constants(folder / "base.ms")["head.bias"]
     np.testing.assert_allclose(result(plain) + own, loaded, atol=1e-5 * np.abs(before).max())
 
 
@@ -215,7 +215,7 @@ def test_chosen_layers_and_a_new_head(folder: Path) -> None:
     model = build(adapted(folder, "chosen", *lines))
     names = {weight.name.replace("_scaled", "") for weight in model.get_trainable_params()}
     matrices = {f"block1.{product}.weight.lora_{letter}" for product in "qv" for letter in "AB"}
-    assert names == {*matrices, "head.weight", "head/MatMul_bias"}
+    assert names == {*matrices, "head.weight", "head.bias"}
     train(model, 20)
     model.export_adapter(folder / "head.ms")
     model.set_train_mode(False)
