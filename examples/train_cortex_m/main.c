@@ -1,5 +1,5 @@
-/* Trains a generated project on a microcontroller, one image after the other, and says how many test images the network knows
- * before and after. */
+/* Trains a generated project on a microcontroller, one image after the other, and says how many test images the network
+ * knows before and after. */
 #include <stdint.h>
 
 #include "board.h"
@@ -11,9 +11,10 @@ enum { PIXELS = 32 * 32, CLASSES = 10, TRAIN = 600, TEST = 300, REPORT = 100 };
 #endif
 
 /* The files of prepare.py, in flash, where a device would have a sensor. */
-#define IN_FLASH(name)                                                                 \
-  extern const uint8_t name[];                                                         \
-  __asm__(".section .rodata\n" #name ": .incbin \"" #name ".bin\"\n.global " #name "\n" \
+#define IN_FLASH(name)                                                             \
+  extern const uint8_t name[];                                                     \
+  __asm__(".section .rodata\n" #name ": .incbin \"" #name ".bin\"\n.global " #name \
+          "\n"                                                                     \
           ".previous\n");
 IN_FLASH(train_images)
 IN_FLASH(train_labels)
