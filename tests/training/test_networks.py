@@ -11,7 +11,6 @@ import pytest
 
 import mslite
 from mslite.converter.convert import convert
-from mslite.converter.errors import ConversionError
 from mslite.converter.options import Options
 from mslite.converter.training import BatchNorm, Loss, TrainSettings
 
@@ -25,8 +24,7 @@ from .beside_pytorch.cases import CASES, Case  # noqa: E402
 from .beside_pytorch.compare import trained  # noqa: E402
 from .beside_pytorch.results import relative  # noqa: E402
 
-STEPS = 3
-_BY_NAME = {case.name: case for case in CASES}
+STEPS = 2
 
 
 @pytest.fixture(autouse=True)
@@ -37,11 +35,12 @@ def _one_thread() -> Iterator[None]:
     torch.set_num_threads(before)
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.name != "LSTM"], ids=lambda case: case.name)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
 def test_losses(case: Case, tmp_path: Path) -> None:
-    """From random weights: the first loss is the forward pass's, the others tell what the updates were. Where PyTorch's own two
-    precisions part, ten times as far is allowed."""
+    """From random weights: the first loss is the forward pass's, the second tells what the update was. Rounding alone moves gradients
+    of deep networks with batch normalisation by a hundredth, in PyTorch, too: where its own two precisions part, ten times as far
+    is allowed."""
     here, single, double = trained(replace(case, before=0), STEPS, tmp_path, (torch.float32, torch.float64))
     apart = relative(here.losses, single.losses)
     assert apart[0] <= 1e-6
@@ -62,9 +61,3 @@ def test_what_a_program_trains(tmp_path: Path) -> None:
     model.build_from_file(file, mslite.ModelType.MINDIR, train_cfg=mslite.TrainCfg())
     found = [weight.name.partition("/")[0] for weight in model.get_trainable_params()]
     assert found == [name for name, _ in network.named_parameters()]
-
-
-def test_recurrent_layers_have_no_gradient(tmp_path: Path) -> None:
-    with pytest.raises(ConversionError, match="have no gradient") as error:
-        trained(_BY_NAME["LSTM"], 1, tmp_path, ())
-    assert {blocker.operator for blocker in error.value.blockers} == {"LSTM"}
