@@ -47,6 +47,15 @@ def test_losses(case: Case, tmp_path: Path) -> None:
     assert max(apart) <= max(1e-3, 10 * max(relative(single.losses, double.losses)))
 
 
+@pytest.mark.parametrize("name", ["U-Net", "MobileNetV2", "LSTM"])
+@pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
+def test_any_number_of_threads_gives_the_same_bits(name: str, tmp_path: Path) -> None:
+    (case,) = [replace(case, before=0) for case in CASES if case.name == name]
+    few, many = (trained(case, 2, tmp_path, (), threads=threads)[0] for threads in (1, 5))
+    assert few.losses == many.losses
+    assert few.score == many.score
+
+
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
 def test_what_a_program_trains(tmp_path: Path) -> None:
     """Of a `.pt2` file: the weights of all layers by their names, batch normalisation and biases of zeros among them, nothing else."""

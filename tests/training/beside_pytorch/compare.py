@@ -32,13 +32,13 @@ def compare(case: Case, steps: int, folder: Path) -> Result:
     return Result(case.name, case.settings.optimizer.value, here, single, double)
 
 
-def trained(case: Case, steps: int, folder: Path, kinds: Sequence[torch.dtype]) -> list[Learned]:
-    """What is learned here, and in PyTorch in each of these types. Raises ConversionError as `compare`."""
+def trained(case: Case, steps: int, folder: Path, kinds: Sequence[torch.dtype], threads: int = 1) -> list[Learned]:
+    """What is learned here, by so many threads, and in PyTorch in each of these types. Raises ConversionError as `compare`."""
     task = case.task()
     batches, held_out = task.batches(steps, case.rows), task.held_out(case.rows)
     network = _begun(case, task)
     file = _converted(case, network, batches[0][0], folder)
-    here = _here(case, file, batches, held_out)
+    here = _here(case, file, batches, held_out, threads)
     return [here, *(_in_pytorch(case, deepcopy(network).to(kind), batches, held_out) for kind in kinds)]
 
 
@@ -80,9 +80,9 @@ def _converted(case: Case, network: nn.Module, example: Array, folder: Path) -> 
     return convert(Options(model, folder / "trains", training=case.settings)).files[0]
 
 
-def _here(case: Case, file: Path, batches: Batches, held_out: Batches) -> Learned:
+def _here(case: Case, file: Path, batches: Batches, held_out: Batches, threads: int) -> Learned:
     model, context = mslite.Model(), mslite.Context()
-    context.cpu.thread_num = 1
+    context.cpu.thread_num = threads
     model.build_from_file(file, mslite.ModelType.MINDIR, context, train_cfg=mslite.TrainCfg())
     model.set_train_mode(True)
     types = [tensor.get_data_to_numpy().dtype for tensor in model.get_inputs()]

@@ -33,7 +33,7 @@ _NOTES = """
 pixels for U-Net, the mean square for the autoencoder) on 80 digits that were not trained with, in evaluation mode after the last step.
 The data are the digits of [examples/digits](../examples/digits): grey or in colour and with noise, as tokens, as masks. *tuned*: PyTorch
 has trained the network for {learned} steps before, as a network that is tuned on a device has been trained. Adam is MindSpore's, whose epsilon
-is another one in the first steps; AdamW without decay is PyTorch's Adam.
+is another one in the first steps, so that its losses leave those of PyTorch's Adam; AdamW without decay is PyTorch's Adam.
 
 ## What chance does
 
