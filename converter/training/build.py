@@ -127,7 +127,8 @@ def _prepared(module: Module, settings: TrainSettings, source: str, context: Con
     apply_rules((transposed_norm.RULE,), module, context)
     train_dropout(graph, settings.dropout)
     without_lists(graph)
-    own_constants(graph)
+    if not settings.only:
+        own_constants(graph)
     frozen = set(named_constants(graph.nodes, settings.frozen, source, "frozen"))
     named = set(named_constants(graph.nodes, settings.trained, source, "trained"))
     unrolled = unroll_layers(graph, frozen, context)

@@ -26,6 +26,7 @@ OF_GLIBC = {
     r"__(memcpy|memmove|memset|read|pread|strcpy|strcat|strncpy)_chk|__fread_chk": "checked forms; bionic has its own of most",
     r"bcmp": "clang's memcmp(...) == 0 where the C library is glibc; for Android it calls memcmp",
     r"pthread_cond_clockwait": "libstdc++'s condition_variable::wait_for; libc++ waits on bionic's timedwait below level 30",
+    r"malloc_trim": "called where __GLIBC__ is defined",
     r"__libc_single_threaded": "read by libstdc++'s headers; libc++ does not know it",
 }
 # What compilers and the C++ library bring along, which the NDK links from its own libraries.
