@@ -144,7 +144,8 @@ static void multiply_part(const mslite_run *run, const conv2d_gemm_derived *numb
   b += group * numbers->group_step + column * numbers->k;
   simd_real *c = (simd_real *)run->outputs[0] + row * g->out_channels + channel;
   const int64_t bias_step = SIMD_HALF ? mslite_packed_floats(1, g->group_out, GEMM_COLUMNS) : g->group_out;
-  const simd_real *bias = numbers->bias_step > 0 ? copied_bias(run, numbers) : run->inputs[2];
+  const simd_real *bias = g->has_bias ? run->inputs[2] : NULL;
+  if (numbers->bias_step > 0) bias = copied_bias(run, numbers);
   const simd_real *windows[MSLITE_LARGEST_ROW_BLOCK];
   int64_t offsets[MOST_PIECES];
   gemm_block block = {
@@ -153,7 +154,7 @@ static void multiply_part(const mslite_run *run, const conv2d_gemm_derived *numb
       .b_step = GEMM_COLUMNS * numbers->k,
       .c = c,
       .c_step = g->out_channels,
-      .bias = g->has_bias ? bias + group * bias_step + column : NULL,
+      .bias = bias != NULL ? bias + group * bias_step + column : NULL,
       .rows = row + plan->row_block < numbers->rows ? plan->row_block : numbers->rows - row,
       .columns = (last_column < g->group_out ? last_column : g->group_out) - column,
   };
