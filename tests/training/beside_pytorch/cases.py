@@ -116,7 +116,7 @@ CASES = (
         _settings(Optimizer.ADAMW, 2e-4, decay=0.05, clip=1.0, trained=frozenset({"chosen", "places"})),
     ),
     Case("text CNN", lambda: sequences.TextCNN(tasks.VOCABULARY), tasks.tokens, _settings(Optimizer.ADAGRAD, 0.01), 16),
-    Case("LSTM", lambda: sequences.Recurrent(8), tasks.rows, _settings(Optimizer.ADAM, 5e-3, clip=1.0), 16),
+    Case("LSTM", lambda: sequences.Recurrent(8), tasks.rows, _settings(Optimizer.ADAMW, 5e-3, clip=1.0), 16),
     Case(
         "ResNet-18 from random weights", images.ResNet18, lambda: tasks.colour(64), _settings(Optimizer.NESTEROV, 1e-3)
     ),
