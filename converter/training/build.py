@@ -127,7 +127,7 @@ def _prepared(module: Module, settings: TrainSettings, source: str, context: Con
     apply_rules((transposed_norm.RULE,), module, context)
     train_dropout(graph, settings.dropout)
     without_lists(graph)
-    if not settings.only:
+    if not settings.only:  # who names what is trained shares what is to be shared
         own_constants(graph)
     frozen = set(named_constants(graph.nodes, settings.frozen, source, "frozen"))
     named = set(named_constants(graph.nodes, settings.trained, source, "trained"))

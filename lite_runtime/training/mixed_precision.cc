@@ -170,8 +170,8 @@ Status ScaleLoss(const std::vector<std::string> &loss_names, const std::string &
   return mindspore::kSuccess;
 }
 
-bool LossScale::Judge(bool are_finite) {
-  if (!config_.dynamic_loss_scale_) return are_finite;
+void LossScale::Follow(bool are_finite) {
+  if (!config_.dynamic_loss_scale_) return;
   if (!are_finite) {
     value_ = std::max(value_ / 2, kLeastScale);
     good_ = 0;
@@ -179,6 +179,5 @@ bool LossScale::Judge(bool are_finite) {
     value_ = std::min(value_ * 2, kLargestScale);
     good_ = 0;
   }
-  return are_finite;
 }
 }  // namespace mslite

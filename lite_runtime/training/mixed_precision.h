@@ -31,9 +31,9 @@ class LossScale {
   explicit LossScale(const mindspore::MixPrecisionCfg &config) : config_(config), value_(config.loss_scale_) {}
 
   float value() const { return value_; }
-  // After a step: whether its gradients may be used. A dynamic scale is halved where they may not, to 1 at the least,
-  // and doubled after as many good ones in a row as the configuration says, to 65536 at the most.
-  bool Judge(bool are_finite);
+  // After a step: whether its gradients were finite. A dynamic scale is halved where they were not, to 1 at the least,
+  // and doubled after as many good steps in a row as the configuration says, to 65536 at the most.
+  void Follow(bool are_finite);
 
  private:
   mindspore::MixPrecisionCfg config_;

@@ -254,9 +254,9 @@ Status TrainerImpl::FinishRun() {
   const bool are_finite = AddGradients();
   if (is_mixed_) {
     const float scale = loss_scale_.value();
-    const bool may_update = loss_scale_.Judge(are_finite);
+    loss_scale_.Follow(are_finite);
     SetLossScale();
-    if (!may_update) {
+    if (!are_finite) {
       Log(LogLevel::kInfo,
           Format("a gradient is beyond float16 with the loss scaled by %g: the weights stay as they are",
                  static_cast<double>(scale)));

@@ -264,14 +264,10 @@ class _Step:
 
     def _weights(self, nodes: list[Message]) -> set[str]:
         """Parameters of float that layers may learn: not the statistics of batch normalisation."""
-        names = set()
+        names: set[str] = set()
         for node in nodes:
-            kept = node.input[:3] if self._kind(node) in _NORMALISATIONS else node.input
-            names |= {
-                name for name in kept if name in self._parameters and self._kind(node) not in ("UpdateState", "Load")
-            }
-            if self._kind(node) == "Load" and self._parameters.get(node.input[0]) is not None:
-                names.add(node.input[0])
+            names.update(node.input[:3] if self._kind(node) in _NORMALISATIONS else node.input)
+        names &= self._parameters.keys()
         return {self._plain(name) for name in names if self._is_real(self._parameters[name])}
 
     @staticmethod
