@@ -170,14 +170,13 @@ def _quantise_fully(
     calibration = calibrate(module, data, settings, checkpoint=checkpoint, progress=progress)
     if settings.range_method is ActivationMethod.AUTO:
         notes += choose_ranges(module, calibration, data, settings, progress or silent)
-    tuning = None
-    if settings.full.method == "QAT":
-        from mslite.quantizer.tuning.tune import tune
-
-        calibration, tuning, told = tune(module, calibration, data, settings, progress or silent)
-        notes += told
     choose = stages.choose
     choices = default_choices(module, settings) if choose is None else choose(module, calibration, data, settings)
+    tuning = None
+    if stages.tune is not None:
+        tuned = stages.tune(module, calibration, data, settings, choices)
+        calibration, choices, tuning = tuned.calibration, tuned.choices, tuned.tuning
+        notes += tuned.notes
     if not any(precision is not Precision.FLOAT for precision in choices.values()):
         notes.append("no node of this model can be quantised; it stays in float")
     weights: dict[str, StoredWeight] = {}

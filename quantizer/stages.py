@@ -25,6 +25,7 @@ from mslite.quantizer.precision.stored_weight import StoredWeight
 from mslite.quantizer.progress import Progress, silent
 from mslite.quantizer.results import QuantiseReport
 from mslite.quantizer.settings import AccuracyParam, QuantizerSettings
+from mslite.quantizer.tuning.result import Result as TuningResult
 
 _ANY_BUDGET = "sqnr:0"
 """What layers are judged by for a report without a budget."""
@@ -33,6 +34,8 @@ FloatTransform = Callable[[Module, CalibrationData, QuantizerSettings], list[str
 """Changes the float graph without changing its function; returns notes."""
 Chooser = Callable[[Module, Calibration, CalibrationData, QuantizerSettings], Choices]
 """Decides the precision of each node."""
+Tuner = Callable[[Module, Calibration, CalibrationData, QuantizerSettings, Choices], TuningResult]
+"""Changes the constants of the float graph for the choices, or the choices with them."""
 Rounder = Callable[[Module, Calibration, CalibrationData, QuantizerSettings, Choices], Mapping[str, StoredWeight]]
 """Decides the integers of weights, by the name of the constant."""
 Finisher = Callable[[Module, Module, Calibration, CalibrationData, QuantizerSettings, QuantiseReport], list[str]]
@@ -45,16 +48,21 @@ class Stages:
 
     float_transforms: Sequence[FloatTransform] = ()
     choose: Chooser | None = None
+    tune: Tuner | None = None
     round_weights: Sequence[Rounder] = ()
     finish: Sequence[Finisher] = ()
 
 
 def stages_of(settings: QuantizerSettings, progress: Progress = silent, workspace: Path | None = None) -> Stages:
     """The stages that the configuration asks for; `workspace` is where a search keeps its results."""
-    stages = Stages(tuple(_transforms(settings)), round_weights=tuple(_rounders(settings, progress)))
+    accuracy = Accuracy(settings.accuracy, progress, workspace)
+    stages = Stages(
+        tuple(_transforms(settings)),
+        tune=accuracy.tune if settings.full.method == "QAT" else None,
+        round_weights=tuple(_rounders(settings, progress)),
+    )
     if settings.accuracy.budget is None and settings.accuracy.report is None:
         return stages
-    accuracy = Accuracy(settings.accuracy, progress, workspace)
     return replace(stages, choose=accuracy.choose, finish=(accuracy.finish,))
 
 
@@ -97,6 +105,21 @@ class Accuracy:
             search = Search(module, payload, choices, self._asked.budget, executor, journal, self._progress)
             self._outcome = search.run()
         return self._outcome.choices
+
+    def tune(
+        self,
+        module: Module,
+        calibration: Calibration,
+        data: CalibrationData,
+        settings: QuantizerSettings,
+        choices: Choices,
+    ) -> TuningResult:
+        """Tunes the model, for fewer raised layers where the budget raised some. Raises ConversionError."""
+        from mslite.quantizer.tuning.tune import tune
+
+        result = tune(module, calibration, data, settings, choices, self._outcome, self._progress)
+        self._outcome = result.outcome
+        return result
 
     def finish(
         self,

@@ -53,6 +53,16 @@ class Outcome:
     """How many quantised models were judged."""
 
 
+def with_raised(module: Module, start: Choices, raised: Mapping[str, Precision]) -> Choices:
+    """The choices `start` with some layers raised and what follows them, without islands that hold no product."""
+    asked = {**start, **raised}
+    nodes = module.main.nodes
+    possible = {node.name: computed_in(node, asked[node.name]) for node in nodes if node.name in asked}
+    choices = with_followers(module, possible)
+    kept = worthwhile([node for node in nodes if choices.get(node.name, Precision.FLOAT) is not Precision.FLOAT])
+    return {node.name: choices[node.name] for node in kept}
+
+
 class Search:
     """The search for one model; `payload` holds it as `evaluation.pack` made it."""
 
@@ -167,13 +177,7 @@ class Search:
         return Precision.INT16 if precision is Precision.FLOAT and least is Precision.INT8 else least
 
     def _with(self, raised: Mapping[str, Precision]) -> Choices:
-        """The configured choices with some layers raised and what follows them, without islands that hold no product."""
-        asked = {**self._start, **raised}
-        nodes = self._module.main.nodes
-        possible = {node.name: computed_in(node, asked[node.name]) for node in nodes if node.name in asked}
-        choices = with_followers(self._module, possible)
-        kept = worthwhile([node for node in nodes if choices.get(node.name, Precision.FLOAT) is not Precision.FLOAT])
-        return {node.name: choices[node.name] for node in kept}
+        return with_raised(self._module, self._start, raised)
 
     def _judge(self, choices: Choices) -> Judgement:
         text = ",".join(f"{name}={choice.value}" for name, choice in sorted(choices.items()))

@@ -42,6 +42,8 @@ from mslite.quantizer.settings import QuantizerSettings
 from mslite.quantizer.weights.stored_weight import quantise_weight
 
 SCALE_UNIT = 0.01
+_WIDE_STEPS = 1 << 8
+"""Of 16-bit activations, in one of 8 bits."""
 _PREFIX = "tuning/"
 
 Floats = npt.NDArray[np.float32]
@@ -106,7 +108,8 @@ class Student:
 def student_of(
     module: Module, calibration: Calibration, choices: Choices, settings: QuantizerSettings, sample: Sample
 ) -> Student:
-    """The student of the float `module`, which stays as it is, for inputs as large as the sample's."""
+    """The student of the float `module`, which stays as it is, for inputs as large as the sample's. Nodes that `choices` leave in
+    float are computed as they are."""
     copy = copy_module(module)
     for value, array in zip(copy.main.inputs, sample, strict=True):
         value.shape = tuple(array.shape)
@@ -161,6 +164,9 @@ class _Maker:
     def _is_chosen(self, node: Node) -> bool:
         return self._choices.get(node.name, Precision.FLOAT) is not Precision.FLOAT
 
+    def _is_narrow(self, node: Node) -> bool:
+        return self._choices.get(node.name) is Precision.INT8
+
     def make(self) -> Student:
         nodes = list(self._graph.nodes)
         self._graph.nodes = []
@@ -182,12 +188,15 @@ class _Maker:
         if rule.kind is Kind.RECURRENT:  # its cell rounds inside
             self._graph.nodes.append(node)
             return
+        if not self._is_narrow(node):
+            self._add_wide(node, rule)
+            return
         inputs = list(node.inputs)
         for index in rule.data:
             inputs[index] = self._operand(node, index)
         result = self._records.result(node.outputs[0], Precision.INT8)
         if rule.kind is Kind.MAC and 1 not in rule.data:
-            inputs[1:] = [self._weight(node), *([self._bias(node, result)] if len(inputs) > 2 else [])]
+            inputs[1:] = [self._weight(node), *([self._bias(node, result.scale)] if len(inputs) > 2 else [])]
         node.set_inputs(inputs)
         results = [self._records.result(value, Precision.INT8) for value in node.outputs]
         moves = self._only_moves(node, rule, result)
@@ -207,6 +216,14 @@ class _Maker:
             for before, after, record in zip(plain, rounded, results, strict=True):
                 last = self._activation(before, record, after.name, cut_below=_is_rectified(node))
                 self._replace_result(last, after)
+
+    def _add_wide(self, node: Node, rule: OperatorRule) -> None:
+        """A node with 16-bit activations: of its rounding only that of the weight is large enough to learn from."""
+        if rule.kind is Kind.MAC and 1 not in rule.data:
+            unit = self._records.result(node.outputs[0], Precision.INT16).scale * _WIDE_STEPS
+            bias = [self._bias(node, unit)] if len(node.inputs) > 2 else []
+            node.set_inputs([node.inputs[0], self._weight(node), *bias])
+        self._graph.nodes.append(node)
 
     def _replace_result(self, made: Value, wanted: Value) -> None:
         """Lets the node that makes the one make the other, which everybody reads."""
@@ -245,7 +262,7 @@ class _Maker:
             return value
         key = (id(value), grid)
         if key not in self._forms:
-            if value.producer is None or not self._is_chosen(value.producer):
+            if value.producer is None or not self._is_narrow(value.producer):
                 self._note(value, record)
             self._forms[key] = self._activation(value, record, value.name)
             self._on_grid[id(self._forms[key])] = grid
@@ -328,9 +345,10 @@ class _Maker:
     def _is_product(self, node: Node) -> bool:
         return self._is_chosen(node) and self._records.rule(node).kind is Kind.MAC
 
-    def _bias(self, node: Node, result: QuantParam) -> Value:
-        """The bias begins with what the rounding of the weight takes from it (`bias_correction`)."""
-        source, unit = node.inputs[2], float(np.float32(result.scale))
+    def _bias(self, node: Node, step: float) -> Value:
+        """The bias, counted in a step of the result, begins with what the rounding of the weight takes from it
+        (`bias_correction`)."""
+        source, unit = node.inputs[2], float(np.float32(step))
         start = source.array().astype(np.float64)
         scheme, per_channel = weight_scheme(self._settings), is_per_channel(node, self._settings)
         shift = mean_shift(node, quantise_weight(node, 1, scheme, per_channel), self._settings, self._calibration)

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from mslite.converter.errors import ConversionError
 from mslite.converter.mindir.graph import Array, Module
 from mslite.converter.mindir.module_copy import copy_module
-from mslite.quantizer.accuracy.evaluation import KnownRange, outputs_of
+from mslite.quantizer.accuracy.budget import Decision, Outcome, with_raised
+from mslite.quantizer.accuracy.evaluation import Judgement, KnownRange, outputs_of
 from mslite.quantizer.calibration.observers import Observer
 from mslite.quantizer.calibration.runner import Runner
 from mslite.quantizer.calibration.samples import Sample
 from mslite.quantizer.calibration.sources import CalibrationData
 from mslite.quantizer.calibration.statistics import Calibration, Tuned
-from mslite.quantizer.metrics import cosine, sqnr
-from mslite.quantizer.precision.choices import Choices, Precision, default_choices
+from mslite.quantizer.metrics import COSINE, cosine, sqnr
+from mslite.quantizer.precision.choices import Choices, Precision, computed_in, default_choices
 from mslite.quantizer.precision.devices import activation_scheme, weight_scheme
 from mslite.quantizer.precision.schemes import stored
 from mslite.quantizer.precision.stored_weight import StoredWeight
@@ -26,6 +26,7 @@ from mslite.quantizer.progress import Progress, silent
 from mslite.quantizer.results import Tuning
 from mslite.quantizer.rewrite.graph import quantise_graph
 from mslite.quantizer.settings import QuantizerSettings
+from mslite.quantizer.tuning.result import Result
 from mslite.quantizer.tuning.student import SCALE_UNIT, Floats, Student, give_biases, student_of
 from mslite.quantizer.tuning.training import Lesson, teach
 
@@ -33,7 +34,10 @@ _ENOUGH = 10
 _EVERY = 5
 """Of ENOUGH samples or more every fifth one is kept back: on these the result is judged."""
 _NAMED = 8
-_STILL_RAISED = "QAT: the accuracy budget would raise layers all the same; the model stays as it was"
+_HALVINGS = 4
+"""So many times at most a model is tuned once more, to raise fewer layers."""
+_STILL_RAISED = "QAT: the accuracy budget needs as many raised layers with it; the model stays as it was"
+_NO_LONGER_HOLDS = "QAT: on these samples the accuracy budget does not hold with it; the model stays as it was"
 SAMPLE_BYTES = 256 << 20
 """Samples are kept in memory up to this size."""
 
@@ -55,36 +59,149 @@ def tune(
     calibration: Calibration,
     data: CalibrationData,
     settings: QuantizerSettings,
+    choices: Choices,
+    outcome: Outcome | None = None,
     progress: Progress = silent,
-) -> tuple[Calibration, Tuning | None, list[str]]:
+) -> Result:
     """Changes the constants of the float `module`, and returns the calibration that goes with them; or leaves all as it was where
-    that is not better or cannot be done. Also what is told to the user. Raises ConversionError where the model does not run."""
-    choices = default_choices(module, settings)
-    if not choices:
-        return calibration, None, ["QAT: there is nothing to tune, as no node of this model can be quantised"]
-    samples = _samples(module, data)
-    tuned = copy_module(module)
-    give_biases(tuned, choices)
-    full = settings.full
+    that is not better or cannot be done. `outcome`: of the search for the accuracy budget, which chose `choices`; where it raised
+    layers, tuning looks for fewer with which the budget holds. Raises ConversionError where the model does not run."""
+    as_it_was = Result(calibration, choices, outcome)
+    start = default_choices(module, settings)
+    if not start:
+        return replace(as_it_was, notes=("QAT: there is nothing to tune, as no node of this model can be quantised",))
+    course = _Course(module, calibration, settings, _samples(module, data), progress)
+    raised = () if outcome is None else outcome.decisions
     try:
-        student = student_of(tuned, calibration, choices, settings, samples.learned[0])
-        lesson = teach(student, samples.learned, samples.expected, full.qat_steps, full.qat_learning_rate, progress)
+        found = course.fewest(start, raised) if raised else _Raised(course.attempt(start), ())
     except ConversionError as error:
-        return calibration, None, [f"QAT: the model stays as it was: {_reasons(error)}"]
+        return replace(as_it_was, notes=(f"QAT: the model stays as it was: {_reasons(error)}",))
     except ArithmeticError as error:
         remedy = "try a smaller qat_learning_rate in [full_quant_param]"
-        return calibration, None, [f"QAT: the model stays as it was: {error}; {remedy}"]
-    found = _applied(tuned, calibration, student, lesson, settings, copy_module(module), samples.unseen)
-    before = _judged(module, calibration, choices, settings, samples)
-    after = _judged(tuned, found, choices, settings, samples)
-    is_better = after[:2] > before[:2]
-    tuning = Tuning(lesson.losses, before[:2], after[:2], len(samples.judged), is_better and after[2], lesson.stopped)
-    if is_better and not after[2]:  # raised layers would compute with tuned weights what the float model does not
-        return calibration, tuning, [*tuning.notes()[:1], _STILL_RAISED]
-    if not is_better:
-        return calibration, tuning, tuning.notes()
-    module.graphs, module.outputs = tuned.graphs, tuned.outputs
-    return found, tuning, tuning.notes()
+        return replace(as_it_was, notes=(f"QAT: the model stays as it was: {error}; {remedy}",))
+    attempt = found.attempt
+    tuning = attempt.tuning(len(course.samples.judged))
+    notes = tuning.notes()
+    if not attempt.is_better:
+        return replace(as_it_was, tuning=tuning, notes=tuple(notes))
+    if not attempt.holds:  # raised layers would compute with tuned weights what the float model does not
+        return replace(as_it_was, tuning=tuning, notes=(*notes[:1], _STILL_RAISED if raised else _NO_LONGER_HOLDS))
+    module.graphs, module.outputs = attempt.module.graphs, attempt.module.outputs
+    if outcome is not None:
+        if raised:
+            notes.append(f"QAT: the accuracy budget holds with {_counted(found.layers)}, instead of {_counted(raised)}")
+        outcome = replace(outcome, choices=attempt.choices, after=attempt.after, holds=True, decisions=found.layers)
+    return Result(attempt.calibration, attempt.choices, outcome, tuning, tuple(notes))
+
+
+def _counted(raised: Sequence[Decision]) -> str:
+    in_float = sum(one.precision is Precision.FLOAT for one in raised)
+    return f"{len(raised)} raised layers" + (f", {in_float} of them in float" if in_float else "")
+
+
+@dataclass(frozen=True)
+class _Attempt:
+    """A model that was tuned for some choices, and the same choices without tuning, on the same samples."""
+
+    module: Module
+    calibration: Calibration
+    choices: Choices
+    lesson: Lesson
+    before: Judgement
+    after: Judgement
+    holds: bool
+    """Whether the budget does, where there is one."""
+
+    @property
+    def is_better(self) -> bool:
+        return (self.after.cosine, self.after.sqnr) > (self.before.cosine, self.before.sqnr)
+
+    def tuning(self, samples: int) -> Tuning:
+        before, after = ((one.cosine, one.sqnr) for one in (self.before, self.after))
+        return Tuning(self.lesson.losses, before, after, samples, self.is_better and self.holds, self.lesson.stopped)
+
+
+@dataclass(frozen=True)
+class _Raised:
+    """An attempt with some layers raised."""
+
+    attempt: _Attempt
+    layers: tuple[Decision, ...]
+
+    @property
+    def is_kept(self) -> bool:
+        return self.attempt.is_better and self.attempt.holds
+
+
+class _Course:
+    """Attempts with one model and one set of samples."""
+
+    def __init__(
+        self,
+        module: Module,
+        calibration: Calibration,
+        settings: QuantizerSettings,
+        samples: _Samples,
+        progress: Progress,
+    ) -> None:
+        self._module, self._calibration, self._settings = module, calibration, settings
+        self.samples = samples
+        self._progress = progress
+
+    def fewest(self, start: Choices, raised: Sequence[Decision]) -> _Raised:
+        """The best attempt: with none of the layers raised, if that will do; else with none of them in float; else with fewer than
+        the search raised. How many, the most harmful first, is found by halving. Raises as `attempt` does, where the first
+        one fails."""
+        first = self._with(start, ())
+        if first.is_kept:
+            return first
+        nodes = {node.name: node for node in self._module.main.nodes}
+        wide = [replace(one, precision=computed_in(nodes[one.name], Precision.INT16)) for one in raised]
+        ladder, found, high = list(raised), first, len(raised)
+        if [one.precision for one in wide] != [one.precision for one in raised]:
+            widest = self._tried(start, wide)
+            if widest is not None and widest.is_kept:
+                ladder, found = wide, widest
+        low = 1
+        for _ in range(_HALVINGS):
+            if low >= high:
+                break
+            middle = (low + high) // 2
+            attempt = self._tried(start, ladder[:middle])
+            if attempt is not None and attempt.is_kept:
+                found, high = attempt, middle
+            else:
+                low = middle + 1
+        return found
+
+    def _with(self, start: Choices, raised: Sequence[Decision]) -> _Raised:
+        choices = with_raised(self._module, start, {one.name: one.precision for one in raised})
+        return _Raised(self.attempt(choices), tuple(raised))
+
+    def _tried(self, start: Choices, raised: Sequence[Decision]) -> _Raised | None:
+        """None where nothing could be learned."""
+        try:
+            return self._with(start, raised)
+        except (ConversionError, ArithmeticError):
+            return None
+
+    def attempt(self, choices: Choices) -> _Attempt:
+        """Tunes for these choices. Raises ConversionError where nothing can be trained, and ArithmeticError where the losses leave
+        the finite numbers."""
+        full, samples = self._settings.full, self.samples
+        tuned = copy_module(self._module)
+        give_biases(tuned, choices)
+        student = student_of(tuned, self._calibration, choices, self._settings, samples.learned[0])
+        lesson = teach(
+            student, samples.learned, samples.expected, full.qat_steps, full.qat_learning_rate, self._progress
+        )
+        teacher = copy_module(self._module)
+        found = _applied(tuned, self._calibration, student, lesson, self._settings, teacher, samples.unseen)
+        before = _judged(self._module, self._calibration, choices, self._settings, samples)
+        after = _judged(tuned, found, choices, self._settings, samples)
+        budget = self._settings.accuracy.budget
+        holds = budget is None or budget.holds(after.value, after.error)
+        return _Attempt(tuned, found, choices, lesson, before, after, holds)
 
 
 def _reasons(error: ConversionError) -> str:
@@ -121,8 +238,8 @@ def _samples(module: Module, data: CalibrationData) -> _Samples:
 
 def _judged(
     module: Module, calibration: Calibration, choices: Choices, settings: QuantizerSettings, samples: _Samples
-) -> tuple[float, float, bool]:
-    """Cosine and SQNR of the quantised form, and whether the budget holds, where there is one."""
+) -> Judgement:
+    """Of the quantised form, by the metric of the budget, where there is one."""
     quantised = copy_module(module)
     quantise_graph(quantised, calibration, choices, settings)
     runner = Runner(quantised, quantised.main.outputs)
@@ -130,8 +247,9 @@ def _judged(
         [np.array(array) for array in outputs_of(runner, quantised, sample)] for sample in samples.judged
     ]
     budget = settings.accuracy.budget
-    holds = budget is None or budget.holds(*budget.metric.estimate(samples.wanted, actual))
-    return cosine(samples.wanted, actual), sqnr(samples.wanted, actual), holds
+    metric = COSINE if budget is None else budget.metric
+    value, error = metric.estimate(samples.wanted, actual)
+    return Judgement(value, cosine(samples.wanted, actual), sqnr(samples.wanted, actual), error)
 
 
 def _applied(
@@ -165,16 +283,14 @@ def _applied(
         if scale > 0:
             ranges = {narrow: student.range_of(grid, scale, settings), wide: observers[name].range(wide)}
             observers[name] = KnownRange(ranges)
-    return dataclasses.replace(
-        calibration, observers=observers, tuned=Tuned(weights, copy_module(module), teacher, unseen)
-    )
+    return replace(calibration, observers=observers, tuned=Tuned(weights, copy_module(module), teacher, unseen))
 
 
 def _weight(first: StoredWeight, real: Array, learned: Floats, settings: QuantizerSettings) -> StoredWeight:
     """The weight with the scales that were learned; a channel whose scale went to nothing keeps its first one."""
     factors = learned.ravel().astype(np.float64) * SCALE_UNIT
     records = tuple(
-        dataclasses.replace(record, scale=record.scale * float(factor) if factor > 0 else record.scale)
+        replace(record, scale=record.scale * float(factor) if factor > 0 else record.scale)
         for record, factor in zip(first.records, factors, strict=True)
     )
     return StoredWeight(stored(real, records, first.axis, weight_scheme(settings)), records, first.axis)

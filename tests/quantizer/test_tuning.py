@@ -127,12 +127,13 @@ def test_layers_without_a_gradient_are_named_and_stay() -> None:
     chosen = settings("QAT", 4)
     source = PythonData(samples(module, _COUNT), module.main.inputs)
     copy = copy_module(module)
-    calibration, tuning, notes = tune(copy, calibrate(copy, source, chosen), source, chosen)
-    assert tuning is not None
-    assert tuning.stopped == ("wave",)
-    assert any("no gradient goes through wave" in note for note in notes)
-    assert calibration.tuned is not None
-    assert set(calibration.tuned.weights) == {"w1", "w2"}
+    result = tune(copy, calibrate(copy, source, chosen), source, chosen, default_choices(copy, chosen))
+    assert result.tuning is not None
+    assert result.tuning.stopped == ("wave",)
+    assert any("no gradient goes through wave" in note for note in result.notes)
+    tuned = result.calibration.tuned
+    assert tuned is not None
+    assert set(tuned.weights) == {"w1", "w2"}
 
 
 def test_what_cannot_learn_at_all_says_why() -> None:
