@@ -18,7 +18,7 @@ from .tasks import Array, Task
 
 UNREADABLE = "not a format of this tool"
 OTHERS = ("onnxruntime", "TFLite")
-TOOLS = (*ours.BUDGETS, *OTHERS)
+TOOLS = (ours.MSLITE, ours.STRICT, *OTHERS)
 """What is measured: mslite with each budget, and the other tools."""
 
 
@@ -96,7 +96,7 @@ def measure(task: Task, tool: str) -> Result:
 def _outputs(task: Task, tool: str, folder: Path, result: Result) -> tuple[list[list[Array]], list[list[Array]]]:
     """The outputs of the float and of the quantised model."""
     if tool in ours.BUDGETS:
-        before, after, report = ours.quantise(task, folder, ours.BUDGETS[tool])
+        before, after, report = ours.quantise(task, folder, tool)
         if report.quantisation is not None:
             result.integers = 100 * report.quantisation.integer_share
             used = Counter(layer.precision for layer in report.quantisation.layers if layer.macs)

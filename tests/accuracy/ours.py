@@ -18,18 +18,19 @@ BUDGET = "cosine:0.995"
 """What every model is converted with; the layers that it raises are printed in the table."""
 STRICT_BUDGET = "cosine:0.99995"
 """What every model is converted with once more: what fidelity costs in layers that are no longer int8."""
-MSLITE, STRICT = "mslite", "mslite, strict"
-BUDGETS = {MSLITE: BUDGET, STRICT: STRICT_BUDGET}
+MSLITE, STRICT, TUNED = "mslite", "mslite, strict", "mslite, strict, QAT"
+BUDGETS = {MSLITE: BUDGET, STRICT: STRICT_BUDGET, TUNED: STRICT_BUDGET}
 """By the name that the results have."""
 
 
-def settings(budget: str) -> QuantizerSettings:
+def settings(tool: str) -> QuantizerSettings:
     """FULL_QUANT, the method of ranges left to measurement, and a budget."""
+    method = {"method": "QAT"} if tool == TUNED else {}
     return quantizer_settings(
         {
             "common_quant_param": {"quant_type": "FULL_QUANT"},
-            "full_quant_param": {"activation_quant_method": "AUTO"},
-            "accuracy_param": {"budget": budget},
+            "full_quant_param": {"activation_quant_method": "AUTO"} | method,
+            "accuracy_param": {"budget": BUDGETS[tool]},
         }
     )
 
@@ -49,11 +50,11 @@ def options(task: Task, output: Path) -> Options:
     return dataclasses.replace(plain, input_shapes=shapes)
 
 
-def quantise(task: Task, folder: Path, budget: str) -> tuple[Path, Path, Report]:
+def quantise(task: Task, folder: Path, tool: str) -> tuple[Path, Path, Report]:
     """The float and the quantised `.ms` file, and what the conversion says. Raises ConversionError."""
     plain = options(task, folder / "float")
     quantised = dataclasses.replace(
-        plain, output_file=folder / "quantised", quantizer=settings(budget), calibration=task.calibration
+        plain, output_file=folder / "quantised", quantizer=settings(tool), calibration=task.calibration
     )
     return convert(plain).files[0], *_first(convert(quantised))
 

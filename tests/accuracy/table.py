@@ -180,13 +180,13 @@ def _strict(names: list[str], by_key: dict[tuple[str, str], Result]) -> list[str
         others = [_cell(by_key.get((name, tool)), "sqnr", ".1f") for tool in OTHERS]
         right = _cell(mine, "right", ".2f") if mine is not None and mine.right >= 0 else "-"
         lines.append(
-            f"| {name} | {_raised(mine)} | {_cell(mine, 'integers', '.1f')} | {_cell(mine, 'cosine', '.5f')}"
+            f"| {name} | {raised(mine)} | {_cell(mine, 'integers', '.1f')} | {_cell(mine, 'cosine', '.5f')}"
             f" | {_cell(mine, 'sqnr', '.1f')} | {' | '.join(others)} | {right} |"
         )
     return lines
 
 
-def _raised(result: Result | None) -> str:
+def raised(result: Result | None) -> str:
     """How many layers that multiply compute in more than int8."""
     if result is None or result.error:
         return "-"

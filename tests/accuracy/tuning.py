@@ -1,0 +1,98 @@
+"""`python -m tests.accuracy.tuning`: where the strict accuracy budget raises layers, what `method=QAT` saves of them; writes
+docs/quantization_tuning.md.
+
+Arguments: names of tasks (all when left out); `--results FOLDER`; `--write` only writes the page of what is measured. A
+measurement is done again when its model, its samples, or the quantizer's sources have changed.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from tests.models.trained.dataset import DataMissing
+
+from .__main__ import tasks
+from .apart import measure_apart
+from .keys import ROOT, key_of
+from .measure import Result
+from .ours import STRICT, STRICT_BUDGET, TUNED
+from .results import Results
+from .table import raised
+
+_HEADER = f"""# Tuning beside the accuracy budget alone
+
+Written by `python -m tests.accuracy.tuning`. Each model of [quantization_accuracy.md](quantization_accuracy.md) is quantised with
+`quant_type=FULL_QUANT`, `activation_quant_method=AUTO` and `--accuracyBudget={STRICT_BUDGET}`, without and with
+`[full_quant_param] method=QAT` (1000 steps on the calibration samples, no labels). Models in which the budget raises no layer are
+left out. *Raised* are the convolutions, products and recurrent layers that compute with int16 activations or in float; *cosine*
+and *SQNR* are those of held-out samples, beside the float model. The budget itself is judged on calibration samples, with QAT on
+those that it did not learn from.
+
+| model | raised without | raised with QAT | cosine without | cosine with QAT | SQNR without, dB | SQNR with QAT, dB |
+|---|---|---|---:|---:|---:|---:|
+"""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--results", type=Path, default=ROOT / "build" / "accuracy")
+    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "quantization_tuning.md")
+    given = parser.parse_args()
+    results, known = Results(given.results), tasks()
+    pairs, missing = [], []
+    for name, make in known.items():
+        found = []
+        try:
+            task = make()
+        except DataMissing as error:
+            missing.append(f"{name}: {error}")
+            continue
+        for tool in (STRICT, TUNED):
+            result = results.get(name, tool, key_of(task, tool))
+            if result is None and not given.write and (not given.names or name in given.names):
+                result = measure_apart(task, tool)
+                results.put(result, key_of(task, tool))
+                print(f"{name:44} {tool:20} {result.error or raised(result)}", flush=True)
+            found.append(result)
+        if None in found:
+            missing.append(name)
+        else:
+            pairs.append((found[0], found[1]))
+    given.out.write_text(_page([pair for pair in pairs if None not in pair], missing), encoding="utf-8")
+    return 0
+
+
+def _page(pairs: list[tuple[Result, Result]], missing: list[str]) -> str:
+    rows, fewer, same = [], [], []
+    for plain, tuned in pairs:
+        if plain.error or tuned.error:
+            missing.append(f"{plain.task}: {plain.error or tuned.error}")
+            continue
+        if not plain.wide_layers + plain.float_layers:
+            continue
+        (fewer if _price(tuned) < _price(plain) else same).append(plain.task)
+        rows.append(
+            f"| {plain.task} | {raised(plain)} | {raised(tuned)} | {plain.cosine:.5f} ± {plain.cosine_error:.5f}"
+            f" | {tuned.cosine:.5f} ± {tuned.cosine_error:.5f} | {plain.sqnr:.1f} | {tuned.sqnr:.1f} |"
+        )
+    lines = [
+        _HEADER + "\n".join(rows),
+        "",
+        f"Less is raised in {len(fewer)} of {len(rows)} models. The others stay as they are: {', '.join(same) or 'none'}. There what was"
+        " learned is no better on the samples that were kept back, or not by enough to lower a layer.",
+        "",
+    ]
+    lines += ["## Not measured", "", *(f"- {name}" for name in missing), ""] if missing else []
+    return "\n".join(lines)
+
+
+def _price(result: Result) -> tuple[int, int]:
+    """Layers in float count first."""
+    return result.float_layers, result.wide_layers
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
