@@ -249,7 +249,28 @@ bool TrainerImpl::AddGradients() {
   return are_finite;
 }
 
+// Says so when a loss stops to be a number; the program sees the loss itself, and decides.
+void TrainerImpl::LookAtLosses() {
+  bool are_finite = true;
+  const std::vector<OutputSlot> &outputs = session()->outputs();
+  for (size_t i = 0; i < loss_count_; ++i) {
+    const OutputSlot &loss = outputs[i];
+    if (loss.shape.type != MSLITE_FLOAT32 || loss.data == nullptr) continue;
+    const auto *values = reinterpret_cast<const float *>(loss.data);
+    const auto elements = static_cast<size_t>(ByteSize(loss.shape)) / sizeof(float);
+    are_finite = are_finite && std::all_of(values, values + elements, [](float value) { return std::isfinite(value); });
+  }
+  if (!are_finite && losses_are_finite_) {
+    Log(LogLevel::kWarning,
+        "file '" + file_->name() +
+            "': the loss of this step is no finite number, and the weights may be none now. Look at the "
+            "inputs and at the learning rate, and go back to a checkpoint");
+  }
+  losses_are_finite_ = are_finite;
+}
+
 Status TrainerImpl::FinishRun() {
+  if (is_training_) LookAtLosses();
   if (!is_training_ || !holds_gradients()) return mindspore::kSuccess;
   const bool are_finite = AddGradients();
   if (is_mixed_) {
@@ -408,8 +429,9 @@ Status TrainerImpl::SetOptimizerParams(const std::vector<MSTensor> &params) {
 }
 
 Status TrainerImpl::SetLearningRate(float learning_rate) {
-  if (!(learning_rate >= 0.0f)) {
-    return Fail(mindspore::kLiteParamInvalid, "the learning rate must not be negative");
+  if (!std::isfinite(learning_rate) || learning_rate < 0.0f) {
+    return Fail(mindspore::kLiteParamInvalid, Format("the learning rate must not be negative, and be finite; it is %g",
+                                                     static_cast<double>(learning_rate)));
   }
   for (const TrainedWeight &weight : weights_) {
     if (!weight.learning_rate.empty()) continue;

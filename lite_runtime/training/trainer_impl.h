@@ -56,6 +56,7 @@ class TrainerImpl : public Trainer {
   Status Update(const std::vector<const void *> &gradients);
   void ClearSums();
   bool AddGradients();
+  void LookAtLosses();
   void SetLossScale();
   std::vector<mindspore::MSTensor> Show(const std::vector<std::string> &names) const;
   Status SetVariables(const std::vector<mindspore::MSTensor> &values, const std::vector<std::string> &known);
@@ -83,7 +84,8 @@ class TrainerImpl : public Trainer {
   bool may_evaluate_ = false;              // `evaluation_` can run; until it has to, it takes no memory for that
   const std::shared_ptr<Session> *running_ = &evaluation_;
   bool is_training_ = false;
-  bool is_fresh_ = false;  // in training: no step has been run since it evaluated
+  bool losses_are_finite_ = true;  // as far as steps have shown
+  bool is_fresh_ = false;          // in training: no step has been run since it evaluated
 
   int multiplier_ = 1;                 // of the batch
   float plain_learning_rate_ = -1.0f;  // before there was a virtual batch; negative while there is none
