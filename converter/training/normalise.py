@@ -185,15 +185,14 @@ def _is_uniform(value: Value) -> bool:
 
 def _is_one_layer(first: Node, second: Node) -> bool:
     """Whether they share other numbers, or both stand before, or behind, layers that do."""
-    return any(
-        all(near) and _share_weights(*near)
-        for near in ((first, second), (_before(first), _before(second)), (_behind(first), _behind(second)))
-    )
+    pairs = ((first, second), (_before(first), _before(second)), (_behind(first), _behind(second)))
+    return any(_share_weights(*pair) for pair in pairs)
 
 
 def _share_weights(first: Node | None, second: Node | None) -> bool:
-    assert first is not None and second is not None
-    return first is not second and any(value in first.inputs for value in _own_numbers(second))
+    if first is None or second is None or first is second:
+        return False
+    return any(value in first.inputs for value in _own_numbers(second))
 
 
 def _own_numbers(node: Node) -> list[Value]:

@@ -209,3 +209,22 @@ def test_a_layer_behind_images_that_is_used_twice(tmp_path: Path) -> None:
     wide, w = np.asarray([ROWS, 1, 4, 8], np.int64), np.concatenate([WEIGHT, 2 * WEIGHT])
     model = _trained(nodes, {"wide": wide, "kernel": kernel, "slope": slope, "w": w}, tmp_path)
     assert len(_weights(model)) == 3
+
+
+def test_classes_of_pixels_are_the_channels(tmp_path: Path) -> None:
+    """Of an image whose channels are its second dimension, as segmentation networks give it."""
+    kernel = _CHANCE.standard_normal((4, 3, 1, 1)).astype(np.float32)
+    image = helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3, 5, 6])
+    result = helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 4, 5, 6])
+    kept = [numpy_helper.from_array(kernel, "kernel")]
+    graph = helper.make_graph([_node("Conv", "x kernel", "y", "layer")], "graph", [image], [result], kept)
+    save_model(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "n.onnx")
+    file = convert(Options(tmp_path / "n.onnx", tmp_path / "net", training=TrainSettings())).files[0]
+    model = mslite.Model()
+    model.build_from_file(file, mslite.ModelType.MINDIR, train_cfg=mslite.TrainCfg())
+    model.set_train_mode(True)
+    x, labels = _CHANCE.standard_normal((2, 5, 6, 3)).astype(np.float32), _CHANCE.integers(0, 4, 60).astype(np.int32)
+    (loss,) = model.run_step([x, labels])
+    logits = x.reshape(-1, 3).astype(np.float64) @ kernel[:, :, 0, 0].T
+    expected = (np.log(np.exp(logits).sum(1)) - logits[np.arange(60), labels]).mean()
+    assert abs(loss.get_data_to_numpy().item() - expected) < 1e-6
