@@ -15,6 +15,7 @@ from mslite.converter.passes import native
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.graph_edit import live_nodes
 from mslite.converter.passes.layout.table import is_channels_last_only
+from mslite.converter.passes.shared_parameters import shared_parameters
 
 SIZE_LIMIT = 1 << 16
 """Bytes that a fold may always produce. Beyond, it may not produce more than the constants it makes superfluous."""
@@ -37,7 +38,10 @@ _INTEGERS = (DataType.INT32, DataType.INT64)
 def fold_constants(module: Module, context: Context) -> None:
     """Replaces nodes with constant results by constants."""
     for graph in module.graphs:
+        shared = shared_parameters(graph) if context.settings.training else frozenset()
         for node in list(graph.nodes):
+            if shared.intersection(node.inputs):
+                continue
             with contradictions_at(node.name, node.op.name):
                 if _is_quantised(node) or not _fold_known(graph, node, context):
                     _fold_constant(graph, node, context)

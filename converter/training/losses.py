@@ -20,6 +20,9 @@ from mslite.converter.training.settings import Loss
 PREFIX = "Default/_loss_fn-"
 """MindSpore's runtime knows the nodes of a loss by such names."""
 
+_ROWS_RANK = 3
+"""Up to so many dimensions are rows and classes."""
+
 
 @dataclass
 class LossNodes:
@@ -33,7 +36,7 @@ class LossNodes:
 
 def add_loss(build: Builder, kind: Loss, output: Value, source: str) -> LossNodes:
     """Adds the loss of the model's output, its labels, and the gradient. Raises ConversionError where they do not fit."""
-    of = _before_probabilities(kind, output)
+    of = _before_probabilities(kind, _channels_last(kind, output))
     shape = shape_of(of)
     if kind in (Loss.SOFTMAX, Loss.SPARSE_SOFTMAX) and len(shape) < 2:
         raise ConversionError(
@@ -47,6 +50,16 @@ def add_loss(build: Builder, kind: Loss, output: Value, source: str) -> LossNode
         Loss.ABSOLUTE: _absolute,
     }
     return makers.get(kind, _elementwise)(build, kind, of)
+
+
+def _channels_last(kind: Loss, output: Value) -> Value:
+    """Of images whose channels a last Transpose makes their second dimension: the classes are the channels."""
+    node = output.producer
+    if kind not in (Loss.SOFTMAX, Loss.SPARSE_SOFTMAX) or node is None or node.op.name != "Transpose":
+        return output
+    rank, order = len(shape_of(output)), node.inputs[1].data
+    is_image = rank > _ROWS_RANK and order is not None and [*order.reshape(-1)] == [0, rank - 1, *range(1, rank - 1)]
+    return node.inputs[0] if is_image else output
 
 
 def _before_probabilities(kind: Loss, output: Value) -> Value:

@@ -184,7 +184,46 @@ def _is_uniform(value: Value) -> bool:
 
 
 def _is_one_layer(first: Node, second: Node) -> bool:
-    return any(value in first.inputs and value.data is not None and not _is_uniform(value) for value in second.inputs)
+    """Whether they share other numbers, or both stand before, or behind, layers that do."""
+    pairs = ((first, second), (_before(first), _before(second)), (_behind(first), _behind(second)))
+    return any(_share_weights(*pair) for pair in pairs)
+
+
+def _share_weights(first: Node | None, second: Node | None) -> bool:
+    if first is None or second is None or first is second:
+        return False
+    return any(value in first.inputs for value in _own_numbers(second))
+
+
+def _own_numbers(node: Node) -> list[Value]:
+    return [
+        value
+        for value in node.inputs
+        if value.data is not None and value.dtype is DataType.FLOAT32 and value.shape and not _is_uniform(value)
+    ]
+
+
+_NEAR = 8
+"""So many nodes away a neighbour may be."""
+
+
+def _before(node: Node) -> Node | None:
+    """The nearest node before it with numbers of its own."""
+    for _ in range(_NEAR):
+        producer = node.inputs[0].producer if node.inputs else None
+        if producer is None or _own_numbers(producer):
+            return producer
+        node = producer
+    return None
+
+
+def _behind(node: Node) -> Node | None:
+    for _ in range(_NEAR):
+        user = next(iter(node.outputs[0].users), None) if node.outputs else None
+        if user is None or _own_numbers(user):
+            return user
+        node = user
+    return None
 
 
 def _value(graph: Graph, name: str, like: Value) -> Value:

@@ -38,7 +38,7 @@ bool Model::GetTrainMode() const {
 Tensors Model::GetGradients() const {
   Tensors gradients;
   const Status status =
-      Call(impl_.get(), "GetGradients", [&](const mslite::Trainer *trainer) { return trainer->Gradients(&gradients); });
+      Call(impl_.get(), "GetGradients", [&](mslite::Trainer *trainer) { return trainer->Gradients(&gradients); });
   return status.IsOk() ? gradients : Tensors();
 }
 
@@ -162,21 +162,28 @@ Status Serialization::ExportModel(const Model &model, ModelType model_type, Buff
 }
 
 namespace {
-std::string WithSuffix(const std::string &file) {
+// Adds the suffix where there is none. Errors: kLiteParamInvalid for no name.
+Status AddSuffix(const char *what, const std::string &file, std::string *path) {
+  if (file.empty())
+    return mslite::Logged(mslite::Fail(kLiteParamInvalid, std::string(what) + ": the file has no name"));
   const bool has_suffix = file.size() >= 3 && file.compare(file.size() - 3, 3, ".ms") == 0;
-  return has_suffix ? file : file + ".ms";
+  *path = has_suffix ? file : file + ".ms";
+  return kSuccess;
 }
 }  // namespace
 
 Status Serialization::ExportAdapter(const Model &model, const std::string &adapter_file) {
+  std::string path;
+  MSLITE_TRY(AddSuffix("ExportAdapter", adapter_file, &path));
   return Call(model.impl_.get(), "ExportAdapter",
-              [&](mslite::Trainer *trainer) { return trainer->ExportAdapter(WithSuffix(adapter_file)); });
+              [&](mslite::Trainer *trainer) { return trainer->ExportAdapter(path); });
 }
 
 Status Serialization::ExportModel(const Model &model, ModelType model_type, const std::string &model_file,
                                   QuantizationType quantization_type, bool export_inference_only,
                                   std::vector<std::string> output_tensor_name) {
-  const std::string path = WithSuffix(model_file);
+  std::string path;
+  MSLITE_TRY(AddSuffix("ExportModel", model_file, &path));
   return Export(model.impl_.get(), model_type, quantization_type, export_inference_only, &output_tensor_name,
                 [&](const mslite::Trainer &trainer, const mslite::ExportSettings &settings) {
                   return trainer.Export(settings, path);

@@ -16,7 +16,7 @@ using mslite::Format;
 Dataset::~Dataset() = default;
 
 std::shared_ptr<Dataset> Dataset::Batch(int32_t batch_size) {
-  batch_size_ = std::max(batch_size, int32_t{0});
+  batch_size_ = batch_size;
   return shared_from_this();
 }
 

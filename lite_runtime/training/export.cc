@@ -24,7 +24,11 @@ class Exporter {
   Status Run(const std::vector<std::string> &loss_names, const ExportSettings &settings, std::vector<uint8_t> *model) {
     MSLITE_TRY(Fits());
     MSLITE_TRY(LoadSettled(file_, &graph_));
-    WriteConstants();
+    const bool is_changed = WriteConstants();
+    if (!is_changed && !settings.inference_only && !settings.quantised_weights) {
+      model->assign(file_->data(), file_->data() + file_->size());
+      return mindspore::kSuccess;
+    }
     if (settings.inference_only) {
       MSLITE_TRY(KeepForInference(loss_names, settings.outputs));
       DropDropout();
@@ -48,8 +52,9 @@ class Exporter {
     return Fail(mindspore::kLiteNotSupport, "file '" + file_->name() + "': an export of more than 2 GiB");
   }
 
-  // What is read in another form than it has in the file, or has changed, is written as it is read.
-  void WriteConstants() {
+  // What is read in another form than it has in the file, or has changed, is written as it is read; false: nothing is.
+  bool WriteConstants() {
+    bool is_changed = false;
     for (size_t i = 0; i < meta_->allTensors.size(); ++i) {
       schema::TensorT &written = *meta_->allTensors[i];
       const Tensor &read = graph_->tensors[i];
@@ -69,7 +74,9 @@ class Exporter {
       written.quantClusters.clear();
       written.enableHuffmanCode = false;
       written.weightQuantCompressType = schema::WeightQuantCompressType_NONE;
+      is_changed = true;
     }
+    return is_changed;
   }
 
   // The graph of inference, by the names of its outputs where some are asked for.

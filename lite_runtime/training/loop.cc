@@ -29,6 +29,11 @@ class Batches {
                   Format("the dataset has %zu columns where the model has %zu inputs", columns.size(), inputs_.size()));
     }
     if (columns.empty()) return dataset_.Read(0, 0, nullptr);  // whose error says why
+    if (dataset_.GetBatchSize() < 0) {
+      return Fail(
+          mindspore::kLiteParamInvalid,
+          Format("the dataset has batches of %d rows; 0 are as many as the model takes", dataset_.GetBatchSize()));
+    }
     for (size_t i = 0; i < inputs_.size(); ++i) MSLITE_TRY(CheckInput(i, columns[i]));
     if (dataset_.GetDatasetSize() >= rows_) return mindspore::kSuccess;
     return Fail(mindspore::kLiteParamInvalid,
@@ -109,6 +114,7 @@ Status TrainerImpl::Train(Model *model, int epochs, const std::shared_ptr<Datase
       data.step_ = static_cast<unsigned int>(batch);
       MSLITE_TRY(batches.Fill(order, batch));
       for (mindspore::TrainCallBack *callback : callbacks) callback->StepBegin(data);
+      MSLITE_TRY(model->SetTrainMode(true));  // a callback may have evaluated
       MSLITE_TRY(model->RunStep());
       for (mindspore::TrainCallBack *callback : callbacks) callback->StepEnd(data);
     }

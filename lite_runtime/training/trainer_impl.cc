@@ -93,12 +93,13 @@ Status TrainerImpl::MakeSession(std::shared_ptr<Graph> graph, const SessionOptio
 Status TrainerImpl::MakeStep() {
   TrainingGraph training;
   MSLITE_TRY(ReadTrainingGraph(file_, loss_names_, &training));
+  gradient_names_.clear();
   for (const TrainedWeight &weight : training.weights) {
     gradient_names_.push_back(training.graph->tensors[static_cast<size_t>(weight.gradient)].name);
   }
-  keeps_gradients_ = schema::GetMetaGraph(file_->data())->mempoolSize() == 0;
   if (!keeps_gradients_) GiveUpGradients(&training);
   if (!is_mixed_) MSLITE_TRY(MakeSession(training.graph, options_, &step_));
+  if (step_ != nullptr && !shapes_.empty()) MSLITE_TRY(step_->Resize(shapes_));
   loss_count_ = training.loss_count;
   weights_ = std::move(training.weights);
   if (!is_mixed_) return mindspore::kSuccess;
@@ -175,6 +176,14 @@ Status TrainerImpl::PrepareRun() {
   if (!is_training_) return may_evaluate_ ? Status(mindspore::kSuccess) : MakeEvaluation(false);
   if (is_fresh_) ReturnFreeMemory();  // now nobody holds the session of evaluation any more
   is_fresh_ = false;
+  if (holds_gradients()) return mindspore::kSuccess;
+  if (wants_gradients_ && !keeps_gradients_) {
+    keeps_gradients_ = true;
+    const Status status = MakeStep();
+    keeps_gradients_ = status.IsOk();
+    MSLITE_TRY(status);
+  }
+  gave_up_gradients_ = !keeps_gradients_;
   return mindspore::kSuccess;
 }
 
@@ -249,7 +258,28 @@ bool TrainerImpl::AddGradients() {
   return are_finite;
 }
 
+// Says so when a loss stops to be a number; the program sees the loss itself, and decides.
+void TrainerImpl::LookAtLosses() {
+  bool are_finite = true;
+  const std::vector<OutputSlot> &outputs = session()->outputs();
+  for (size_t i = 0; i < loss_count_; ++i) {
+    const OutputSlot &loss = outputs[i];
+    if (loss.shape.type != MSLITE_FLOAT32 || loss.data == nullptr) continue;
+    const auto *values = reinterpret_cast<const float *>(loss.data);
+    const auto elements = static_cast<size_t>(ByteSize(loss.shape)) / sizeof(float);
+    are_finite = are_finite && std::all_of(values, values + elements, [](float value) { return std::isfinite(value); });
+  }
+  if (!are_finite && losses_are_finite_) {
+    Log(LogLevel::kWarning,
+        "file '" + file_->name() +
+            "': the loss of this step is no finite number, and the weights may be none now. Look at the "
+            "inputs and at the learning rate, and go back to a checkpoint");
+  }
+  losses_are_finite_ = are_finite;
+}
+
 Status TrainerImpl::FinishRun() {
+  if (is_training_) LookAtLosses();
   if (!is_training_ || !holds_gradients()) return mindspore::kSuccess;
   const bool are_finite = AddGradients();
   if (is_mixed_) {
@@ -290,13 +320,22 @@ Status TrainerImpl::Update(const std::vector<const void *> &gradients) {
   return updates_->Run(views.data(), nullptr);
 }
 
-Status TrainerImpl::Gradients(std::vector<MSTensor> *gradients) const {
-  if (!holds_gradients() && !keeps_gradients_) {
+Status TrainerImpl::Gradients(std::vector<MSTensor> *gradients) {
+  if (!holds_gradients() && schema::GetMetaGraph(file_->data())->mempoolSize() != 0) {
     return Fail(
         mindspore::kLiteNotSupport,
         "file '" + file_->name() +
             "' was made with --trainMemory: each gradient gives up its memory when its weight is updated. "
             "Set TrainCfg::accumulate_gradients_ to read gradients, or convert the model without --trainMemory");
+  }
+  wants_gradients_ = true;
+  if (!holds_gradients() && !keeps_gradients_) {
+    if (!gave_up_gradients_) return mindspore::kSuccess;  // there has been no step
+    return Fail(mindspore::kLiteNotSupport,
+                "file '" + file_->name() +
+                    "': the gradients of the last step gave up their memory when their weights were updated; those of "
+                    "the next steps will be kept. Call GetGradients before the first step whose gradients you want, or "
+                    "set TrainCfg::accumulate_gradients_");
   }
   for (size_t i = 0; i < weights_.size(); ++i) {
     const TensorShape &shape = GradientShape(i);
@@ -408,8 +447,9 @@ Status TrainerImpl::SetOptimizerParams(const std::vector<MSTensor> &params) {
 }
 
 Status TrainerImpl::SetLearningRate(float learning_rate) {
-  if (!(learning_rate >= 0.0f)) {
-    return Fail(mindspore::kLiteParamInvalid, "the learning rate must not be negative");
+  if (!std::isfinite(learning_rate) || learning_rate < 0.0f) {
+    return Fail(mindspore::kLiteParamInvalid, Format("the learning rate must not be negative, and be finite; it is %g",
+                                                     static_cast<double>(learning_rate)));
   }
   for (const TrainedWeight &weight : weights_) {
     if (!weight.learning_rate.empty()) continue;

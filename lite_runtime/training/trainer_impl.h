@@ -22,7 +22,7 @@ class TrainerImpl : public Trainer {
   Status Resize(const std::vector<TensorShape> &inputs) override;
   Status PrepareRun() override;
   Status FinishRun() override;
-  Status Gradients(std::vector<mindspore::MSTensor> *gradients) const override;
+  Status Gradients(std::vector<mindspore::MSTensor> *gradients) override;
   std::vector<mindspore::MSTensor> TrainableParams() const override;
   std::vector<mindspore::MSTensor> FeatureMaps() const override;
   std::vector<mindspore::MSTensor> OptimizerParams() const override;
@@ -56,6 +56,7 @@ class TrainerImpl : public Trainer {
   Status Update(const std::vector<const void *> &gradients);
   void ClearSums();
   bool AddGradients();
+  void LookAtLosses();
   void SetLossScale();
   std::vector<mindspore::MSTensor> Show(const std::vector<std::string> &names) const;
   Status SetVariables(const std::vector<mindspore::MSTensor> &values, const std::vector<std::string> &known);
@@ -73,7 +74,9 @@ class TrainerImpl : public Trainer {
   size_t loss_count_ = 0;
   std::vector<TrainedWeight> weights_;
   std::vector<std::string> gradient_names_;
-  bool keeps_gradients_ = true;               // until the next step
+  bool wants_gradients_ = false;              // somebody asked for them: steps from now on keep them
+  bool keeps_gradients_ = false;              // `step_` does, until it is run again
+  bool gave_up_gradients_ = false;            // the last step did
   std::vector<std::string> inference_names_;  // the variables that inference reads
 
   std::shared_ptr<Session> step_;          // forward, backward and updates; none in mixed precision
@@ -83,7 +86,8 @@ class TrainerImpl : public Trainer {
   bool may_evaluate_ = false;              // `evaluation_` can run; until it has to, it takes no memory for that
   const std::shared_ptr<Session> *running_ = &evaluation_;
   bool is_training_ = false;
-  bool is_fresh_ = false;  // in training: no step has been run since it evaluated
+  bool losses_are_finite_ = true;  // as far as steps have shown
+  bool is_fresh_ = false;          // in training: no step has been run since it evaluated
 
   int multiplier_ = 1;                 // of the batch
   float plain_learning_rate_ = -1.0f;  // before there was a virtual batch; negative while there is none

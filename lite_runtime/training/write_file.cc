@@ -1,3 +1,5 @@
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,6 +11,8 @@
 
 namespace mslite {
 namespace {
+constexpr mode_t kMode = 0644;
+
 Status Error(const std::string &path, const char *what, int error) {
   return Fail(mindspore::kLiteFileError, "file '" + path + "': " + what + ": " + std::strerror(error));
 }
@@ -23,18 +27,39 @@ int WriteAll(int descriptor, const std::vector<uint8_t> &bytes) {
   }
   return fsync(descriptor) == 0 ? 0 : errno;
 }
+
+// Whether `path` is the file behind the descriptor, of this user, and nobody else writes it or has it under another
+// name. It is empty then.
+bool Owns(int descriptor, const std::string &path) {
+  struct stat opened {};
+  struct stat named {};
+  return flock(descriptor, LOCK_EX | LOCK_NB) == 0 && fstat(descriptor, &opened) == 0 &&
+         lstat(path.c_str(), &named) == 0 && S_ISREG(opened.st_mode) && opened.st_uid == geteuid() &&
+         opened.st_nlink == 1 && opened.st_dev == named.st_dev && opened.st_ino == named.st_ino &&
+         ftruncate(descriptor, 0) == 0;
+}
+
+// A file beside `path`: always the same one, so that a process that is killed while it writes leaves one file at the
+// most, which the next to write takes over; another one where that one is in use. Negative with errno set: none.
+int OpenBeside(const std::string &path, std::string *beside) {
+  *beside = path + ".part";
+  const int descriptor = open(beside->c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, kMode);
+  if (descriptor >= 0 && Owns(descriptor, *beside)) return descriptor;
+  if (descriptor >= 0) close(descriptor);
+  *beside = path + ".XXXXXX";
+  return mkstemp(beside->data());
+}
 }  // namespace
 
 Status WriteFile(const std::string &path, const std::vector<uint8_t> &bytes) {
-  std::string beside = path + ".XXXXXX";
-  const int descriptor = mkstemp(beside.data());
+  std::string beside;
+  const int descriptor = OpenBeside(path, &beside);
   if (descriptor < 0) return Error(path, "cannot be written", errno);
-  constexpr mode_t kMode = 0644;
   int error = fchmod(descriptor, kMode) == 0 ? WriteAll(descriptor, bytes) : errno;
-  if (close(descriptor) != 0 && error == 0) error = errno;
+  // Renamed before the lock goes, so that nobody takes this file for one that was left behind.
   if (error == 0 && std::rename(beside.c_str(), path.c_str()) != 0) error = errno;
-  if (error == 0) return mindspore::kSuccess;
-  unlink(beside.c_str());
-  return Error(path, "cannot be written", error);
+  if (error != 0) unlink(beside.c_str());
+  if (close(descriptor) != 0 && error == 0) error = errno;
+  return error == 0 ? Status(mindspore::kSuccess) : Error(path, "cannot be written", error);
 }
 }  // namespace mslite

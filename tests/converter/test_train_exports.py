@@ -155,3 +155,76 @@ def test_one_slope_of_prelu_is_trained(tmp_path: Path) -> None:
     expected = 0.25 - 0.1 * (slope * np.where(a < 0, a, 0)).sum()
     found = next(value for value in _weights(model).values() if value.ndim == 1)
     np.testing.assert_allclose(found, [expected], rtol=1e-5)
+
+
+def _summed_difference(model: mslite.Model, name: str) -> Array:
+    """What a step of gradient descent by 0.1 takes off a weight, as its gradient."""
+    before = _weights(model)[name]
+    model.run_step([X, LABELS])
+    return (before - _weights(model)[name]) / 0.1
+
+
+def test_a_weight_that_one_layer_has_transposed(tmp_path: Path) -> None:
+    """As embeddings that are the head, too: it stays one constant, whose gradient is the sum of both."""
+    nodes = [
+        _node("MatMul", "x w", "a", "first"),
+        _node("Transpose", "w", "turned", "transpose", perm=[1, 0]),
+        _node("MatMul", "a turned", "y", "second"),
+    ]
+    model = _trained(nodes, {"w": WEIGHT}, tmp_path)
+    assert list(_weights(model)) == ["w"]
+    x, w = X.astype(np.float64), WEIGHT.astype(np.float64)
+    dy = 2 * (x @ w @ w.T - LABELS) / X.size
+    expected = x.T @ dy @ w + dy.T @ (x @ w)
+    assert np.abs(_summed_difference(model, "w") - expected).max() < 1e-5 * np.abs(expected).max()
+
+
+def test_a_weight_that_is_used_with_constants_first(tmp_path: Path) -> None:
+    """As in the first step of a recurrent cell, whose state is zeros: the bias is in both products."""
+    nodes = [
+        _node("Gemm", "begin w b", "h", "step"),
+        _node("Add", "x h", "a", "add"),
+        _node("Gemm", "a w b", "y", "step_1"),
+    ]
+    bias = np.linspace(-1, 1, WIDTH, dtype=np.float32)
+    model = _trained(nodes, {"w": WEIGHT, "b": bias, "begin": np.zeros((ROWS, WIDTH), np.float32)}, tmp_path)
+    x, w = X.astype(np.float64), WEIGHT.astype(np.float64)
+    dy = 2 * ((x + bias) @ w + bias - LABELS) / X.size
+    expected = dy.sum(0) + (dy @ w.T).sum(0)
+    assert np.abs(_summed_difference(model, "b") - expected).max() < 1e-5 * np.abs(expected).max()
+
+
+def test_a_layer_behind_images_that_is_used_twice(tmp_path: Path) -> None:
+    """Its matrix would get another order of rows for each; slopes that begin alike are those of the same layer, too."""
+    kernel, slope = np.float32([0.5, -1.5]).reshape(2, 1, 1, 1), np.full((2, 1, 1), 0.25, np.float32)
+    nodes = [_node("Reshape", "x wide", "image", "image"), _node("Neg", "image", "other", "negative")]
+    for name, source in (("a", "image"), ("b", "other")):
+        nodes += [
+            _node("Conv", f"{source} kernel", f"{name}1", f"{name}/conv"),
+            _node("PRelu", f"{name}1 slope", f"{name}2", f"{name}/prelu"),
+            _node("Flatten", f"{name}2", f"{name}3", f"{name}/flatten"),
+            _node("MatMul", f"{name}3 w", f"{name}4", f"{name}/product"),
+        ]
+    nodes.append(_node("Sub", "a4 b4", "y", "difference"))
+    wide, w = np.asarray([ROWS, 1, 4, 8], np.int64), np.concatenate([WEIGHT, 2 * WEIGHT])
+    model = _trained(nodes, {"wide": wide, "kernel": kernel, "slope": slope, "w": w}, tmp_path)
+    assert len(_weights(model)) == 3
+
+
+def test_classes_of_pixels_are_the_channels(tmp_path: Path) -> None:
+    """Of an image whose channels are its second dimension, as segmentation networks give it."""
+    kernel = _CHANCE.standard_normal((4, 3, 1, 1)).astype(np.float32)
+    image = helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3, 5, 6])
+    result = helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 4, 5, 6])
+    kept = [numpy_helper.from_array(kernel, "kernel")]
+    graph = helper.make_graph([_node("Conv", "x kernel", "y", "layer")], "graph", [image], [result], kept)
+    save_model(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "n.onnx")
+    file = convert(Options(tmp_path / "n.onnx", tmp_path / "net", training=TrainSettings())).files[0]
+    model = mslite.Model()
+    model.build_from_file(file, mslite.ModelType.MINDIR, train_cfg=mslite.TrainCfg())
+    model.set_train_mode(True)
+    x, labels = _CHANCE.standard_normal((2, 5, 6, 3)).astype(np.float32), _CHANCE.integers(0, 4, 60).astype(np.int32)
+    (loss,) = model.run_step([x, labels])
+    logits = x.reshape(-1, 3).astype(np.float64) @ kernel[:, :, 0, 0].T
+    expected = (np.log(np.exp(logits).sum(1)) - logits[np.arange(60), labels]).mean()
+    assert abs(loss.get_data_to_numpy().item() - expected) < 1e-6

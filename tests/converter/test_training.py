@@ -27,7 +27,7 @@ from mslite.converter.mindir.ops import (
     unary,
 )
 from mslite.converter.mindir.ops.convolution import Conv2DFusion
-from mslite.converter.mindir.ops.enums import ActivationType, DataType, Format, PadMode, ReduceMode
+from mslite.converter.mindir.ops.enums import ActivationType, DataType, Format, PaddingMode, PadMode, ReduceMode
 from mslite.converter.mindir.ops.matmul import FullConnection, MatMulFusion
 from mslite.converter.mindir.ops.training import Assign
 from mslite.converter.mindir.reference import REFERENCES
@@ -60,6 +60,8 @@ def _erf(z: Array) -> Array:
 
 
 _A, _V = numbers(4, 6), numbers(6, low=0.5, high=2)
+_PAIR, _HALF = numbers(2, 5, 6), np.asarray([0.5], np.float32)
+_BORDER = np.asarray([[1, 2], [3, 0]], np.int32)
 _Function = Callable[[Array], Array]
 
 
@@ -125,6 +127,40 @@ _RULES: dict[str, tuple[Callable[[Net], Net], _Function]] = {
     "selu": (lambda n: n.add(_activated(ActivationType.SELU)),
              lambda z: 1.0507009873554805 * np.where(z > 0, z, 1.6732632423543772 * np.expm1(np.minimum(z, 0)))),
     "thresholded": (lambda n: n.add(_activated(ActivationType.THRESHOLDRELU, 0.3)), lambda z: np.where(z > 0.3, z, 0)),
+    "selu-by-numbers": (lambda n: n.add(activation.Selu(alpha=0.7, gamma=1.3)),
+                        lambda z: 1.3 * np.where(z > 0, z, 0.7 * np.expm1(np.minimum(z, 0)))),
+    "celu": (lambda n: n.add(activation.Celu(alpha=0.6)), lambda z: np.where(z > 0, z, 0.6 * np.expm1(np.minimum(z, 0) / 0.6))),
+    "mish": (lambda n: n.add(activation.Mish()), lambda z: z * np.tanh(np.logaddexp(0, z))),
+    "hard-sigmoid": (lambda n: n.add(activation.HardSigmoid(alpha=0.6, beta=0.4)), lambda z: np.clip(0.6 * z + 0.4, 0, 1)),
+    "shrink": (lambda n: n.add(activation.Shrink(bias=0.1, threshold=0.4)),
+               lambda z: np.where(z < -0.4, z + 0.1, np.where(z > 0.4, z - 0.1, 0))),
+    "tangent": (lambda n: n.add(unary.Sin()).add(unary.Tan()), lambda z: np.tan(np.sin(z))),
+    "arc-sine": (lambda n: n.add(unary.Sin()).add(arithmetic.MulFusion(), _HALF).add(unary.Asin()), lambda z: np.arcsin(0.5 * np.sin(z))),
+    "arc-cosine": (lambda n: n.add(unary.Sin()).add(arithmetic.MulFusion(), _HALF).add(unary.Acos()), lambda z: np.arccos(0.5 * np.sin(z))),
+    "arc-tangent": (lambda n: n.add(unary.Atan()), np.arctan),
+    "hyperbolic-sine": (lambda n: n.add(unary.Sinh()), np.sinh),
+    "hyperbolic-cosine": (lambda n: n.add(unary.Cosh()), np.cosh),
+    "area-sine": (lambda n: n.add(unary.Asinh()), np.arcsinh),
+    "area-cosine": (lambda n: n.add(unary.ExpFusion()).add(arithmetic.AddFusion(), 2 * _HALF).add(unary.Acosh()),
+                    lambda z: np.arccosh(np.exp(z) + 1)),
+    "area-tangent": (lambda n: n.add(unary.Sin()).add(arithmetic.MulFusion(), _HALF).add(unary.Atanh()),
+                     lambda z: np.arctanh(0.5 * np.sin(z))),
+    "length": (lambda n: n.add(reduction.ReduceFusion(mode=ReduceMode.ReduceL2), np.asarray([1], np.int32)),
+               lambda z: np.sqrt((z**2).sum(axis=1))),
+    "sum-of-squares": (lambda n: n.add(reduction.ReduceFusion(mode=ReduceMode.ReduceSumSquare, keep_dims=True), np.asarray([0], np.int32)),
+                       lambda z: (z**2).sum(axis=0, keepdims=True)),
+    "sum-of-sizes": (lambda n: n.add(reduction.ReduceFusion(mode=ReduceMode.ReduceASum), np.asarray([1], np.int32)),
+                     lambda z: np.abs(z).sum(axis=1)),
+    "log-of-sum": (lambda n: n.add(reduction.ReduceLogSumExp(), np.asarray([1], np.int32)), lambda z: np.log(np.exp(z).sum(axis=1))),
+    "border-reflected": (lambda n: n.add(assembly.PadFusion(padding_mode=PaddingMode.REFLECT), _BORDER),
+                         lambda z: np.pad(z, _BORDER, "reflect")),
+    "border-symmetric": (lambda n: n.add(assembly.PadFusion(padding_mode=PaddingMode.SYMMETRIC), _BORDER),
+                         lambda z: np.pad(z, _BORDER, "symmetric")),
+    "border-of-edges": (lambda n: n.add(assembly.PadExtend(mode="edge"), _BORDER), lambda z: np.pad(z, _BORDER, "edge")),
+    "repeated-matrix": (lambda n: n.add(rearrange.Reshape(), np.asarray([2, 4, 3], np.int32)).add(MatMulFusion(transpose_a=True), _A),
+                        lambda z: z.reshape(2, 4, 3).transpose(0, 2, 1) @ _A),
+    "repeated-in-front": (lambda n: n.add(rearrange.Reshape(), np.asarray([1, 4, 6], np.int32)).add(MatMulFusion(transpose_b=True), _PAIR),
+                          lambda z: z @ _PAIR.transpose(0, 2, 1)),
     "clip": (lambda n: n.add(unary.Clip(min=-0.4, max=0.9)), lambda z: np.clip(z, -0.4, 0.9)),
     "clip-by-operands": (lambda n: n.add(unary.Clip(), np.float32(-0.4), np.float32(0.9)), lambda z: np.clip(z, -0.4, 0.9)),
     "sine": (lambda n: n.add(unary.Sin()), np.sin),

@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -244,12 +246,37 @@ TEST_F(Training, CallsBack) {
   EXPECT_EQ(evaluates.calls, "B[0e1e2e3e]E");
 }
 
+// A callback that evaluates, as programs do after each epoch, or that ends training mode, does not end training.
+TEST_F(Training, GoesOnAfterCallbacksThatEvaluate) {
+  class Evaluates : public TrainCallBack {
+   public:
+    CallbackRetValue EpochEnd(const TrainCallBackData &data) override {
+      EXPECT_EQ(data.model_->Evaluate(Rows(), {}), kSuccess);
+      return kContinue;
+    }
+    void StepEnd(const TrainCallBackData &data) override { EXPECT_EQ(data.model_->SetTrainMode(false), kSuccess); }
+  };
+  Model other;
+  ASSERT_EQ(BuildFrom(TrainingModel(), &other), kSuccess);
+  Evaluates evaluates;
+  ASSERT_EQ(model_.Train(3, Rows(), {&evaluates}), kSuccess);
+  ASSERT_EQ(other.Train(3, Rows(), {}), kSuccess);
+  const MSTensor found = model_.GetTrainableParams()[0];
+  const MSTensor expected = other.GetTrainableParams()[0];
+  EXPECT_EQ(std::memcmp(found.Data().get(), expected.Data().get(), expected.DataSize()), 0);
+}
+
 TEST_F(Training, RefusesWhatDoesNotFit) {
   EXPECT_EQ(model_.Train(0, Rows(), {}), kLiteParamInvalid);
   EXPECT_EQ(model_.Train(1, nullptr, {}), kLiteNullptr);
   EXPECT_EQ(model_.Train(1, Rows(), {nullptr}), kLiteNullptr);
   EXPECT_EQ(model_.Train(1, dataset::Tensors({}), {}), kLiteParamInvalid);
   EXPECT_EQ(model_.Train(1, Rows()->Batch(kBatch + 1), {}), kLiteParamInvalid);
+  EXPECT_EQ(model_.Train(1, Rows()->Batch(-1), {}), kLiteParamInvalid);
+  EXPECT_EQ(model_.SetLearningRate(std::numeric_limits<float>::infinity()), kLiteParamInvalid);
+  EXPECT_EQ(model_.SetLearningRate(std::numeric_limits<float>::quiet_NaN()), kLiteParamInvalid);
+  EXPECT_EQ(model_.GetLearningRate(), 0.5f);
+  EXPECT_EQ(Serialization::ExportModel(model_, kMindIR, std::string()), kLiteParamInvalid);
   // Labels that no class has: the node says so, and no weight becomes what it was not.
   EXPECT_EQ(model_.Train(1, Rows(kClasses), {}), kLiteOpExecuteFailure);
   ASSERT_EQ(model_.GetTrainableParams().size(), 1u);

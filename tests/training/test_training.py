@@ -236,6 +236,24 @@ def test_accumulated_gradients() -> None:
         model.apply_gradients([mslite.Tensor.from_numpy(np.zeros(3, np.float32), "x"), *halves])
 
 
+def test_gradients_that_nobody_asked_for(capfd: pytest.CaptureFixture[str]) -> None:
+    """Steps give up the memory of their gradients until somebody asks; the weights are the same."""
+    model, asked = build(ONE_LAYER), build(ONE_LAYER)
+    inputs = batch(model)
+    (loss,) = model.run_step(inputs)
+    _, first, _ = step(asked, inputs)
+    assert model.get_gradients() == []
+    assert "gave up their memory when their weights were updated" in capfd.readouterr().err
+    assert loss.get_data_to_numpy().size == 1
+    _assert_same(_weights(model), _weights(asked))
+    _, later, after = step(model, inputs)
+    _, expected, weights = step(asked, inputs)
+    _assert_same(later, expected)
+    _assert_same(after, weights)
+    assert first.keys() == later.keys()
+    assert any((first[name] != gradient).any() for name, gradient in later.items())
+
+
 def test_numbers_of_the_optimizer() -> None:
     model = build(ONE_LAYER)
     assert {name: float(values.item()) for name, values in arrays(model.get_optimizer_params()).items()} == {
@@ -308,13 +326,16 @@ def test_models_that_do_not_train(tmp_path: Path) -> None:
         build(ONE_LAYER, config=config)
 
 
-def test_losses_that_are_not_finite() -> None:
-    """A loss that is no number is given as it is: a program can see it, and go back to its last checkpoint."""
+def test_losses_that_are_not_finite(capfd: pytest.CaptureFixture[str]) -> None:
+    """A loss that is no number is given as it is: a program can see it, and go back to its last checkpoint. The log says
+    so once."""
     model = build(ONE_LAYER)
     inputs = batch(model)
     inputs[0][0, 0, 0, 0] = np.inf
-    loss, _, _ = step(model, inputs)
-    assert not np.isfinite(loss)
+    for _ in range(3):
+        loss, _, _ = step(model, inputs)
+        assert not np.isfinite(loss)
+    assert capfd.readouterr().err.count("the loss of this step is no finite number") == 1
     with pytest.raises(RuntimeError, match=r"'layer\.weight' is not finite"):
         model.export_model("weights.ms", mslite.QuantizationType.WEIGHT_QUANT)
 
@@ -353,3 +374,32 @@ def test_killed_while_saving(tmp_path: Path) -> None:
             time.sleep(0.003 * seed)
             process.kill()
         step(build(path), batch(build(path)))
+        # What was being written is taken over by who writes next.
+        assert set(os.listdir(tmp_path)) <= {"checkpoint.ms", "checkpoint.ms.part"}
+    build(path).export_model(path, export_inference_only=False)
+    assert os.listdir(tmp_path) == ["checkpoint.ms"]
+
+
+def test_names_in_use(tmp_path: Path) -> None:
+    """Where something else has the name of what is written beside, another one is used; nothing of others is touched."""
+    model = build(ONE_LAYER)
+    part = tmp_path / "checkpoint.ms.part"
+    other = tmp_path / "other"
+    other.write_text("theirs")
+    for make in (lambda: part.symlink_to(other), lambda: os.link(other, part), part.mkdir, lambda: os.mkfifo(part)):
+        make()
+        model.export_model(tmp_path / "checkpoint.ms", export_inference_only=False)
+        build(tmp_path / "checkpoint.ms")
+        assert set(os.listdir(tmp_path)) == {"checkpoint.ms", "checkpoint.ms.part", "other"}
+        assert other.read_text() == "theirs"
+        if part.is_dir() and not part.is_symlink():
+            part.rmdir()
+        else:
+            part.unlink()
+
+
+def test_what_nobody_trained_is_the_file(tmp_path: Path) -> None:
+    """A training model that is exported before the first step is the file that was read, byte for byte."""
+    for path in (ONE_LAYER, LENET):
+        build(path).export_model(tmp_path / "same.ms", export_inference_only=False)
+        assert (tmp_path / "same.ms").read_bytes() == path.read_bytes()

@@ -29,6 +29,8 @@ def _check(match: Match, context: Context) -> str | None:
         return "the product does not multiply rows by one matrix"
     if isinstance(product.op, FullConnection) and product.op.use_axis and product.op.axis != 1:
         return "the layer flattens from another axis"
+    if context.settings.training and len(set(match.value("weight").users)) > 1:
+        return "other layers read the matrix, too, and it is trained"
     return None
 
 

@@ -13,6 +13,7 @@ from mslite.converter.training.gradients import (  # each of them adds its rules
     pooling,
     products,
     resizing,
+    trigonometry,
 )
 from mslite.converter.training.gradients.rule import RULES, RULES_OF_SEVERAL, Call, NoGradientError, shape_of
 
@@ -30,4 +31,5 @@ __all__ = [
     "products",
     "resizing",
     "shape_of",
+    "trigonometry",
 ]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from mslite.converter.mindir.graph import Shape, Value
+from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops import Operator, activation, arithmetic, training
 from mslite.converter.mindir.ops.comparison import Where
 from mslite.converter.mindir.ops.enums import ActivationType, DataType, ReduceMode
 from mslite.converter.mindir.ops.reduction import CumSum
-from mslite.converter.mindir.ops.unary import Clip, Cos, ExpFusion, Neg, Sin
+from mslite.converter.mindir.ops.unary import Abs, Clip, ExpFusion, Neg
 from mslite.converter.training.gradients.rule import Call, Gradients, NoGradientError, rule, shape_of
 
 _OF_Y = (ActivationType.SIGMOID, ActivationType.TANH, ActivationType.ELU, ActivationType.RELU, ActivationType.RELU6)
@@ -39,7 +39,7 @@ def _activation(call: Call, dy: Value) -> Gradients:
     if kind is ActivationType.THRESHOLDRELU:
         return [_above(call, dy, x, op.alpha)]
     if kind is ActivationType.SELU:
-        return [_selu(call, dy)]
+        return [_selu(call, dy, _SELU_SCALE, _SELU_ALPHA)]
     return _by_activation(call, dy, kind, op.alpha)
 
 
@@ -60,12 +60,59 @@ def _within(call: Call, dy: Value, x: Value, high: float) -> Value:
     return _gate(call, dy, call.add(arithmetic.SubFusion(), "below", [bound, x], call.shape(0)), "x_below")
 
 
-def _selu(call: Call, dy: Value) -> Value:
+def _selu(call: Call, dy: Value, factor: float, alpha: float) -> Value:
     """ELU with a factor: its gradient is made of its result."""
-    scale = call.build.constant(call.name("scale"), np.float32(_SELU_SCALE))
+    scale = call.build.constant(call.name("scale"), np.float32(factor))
     unscaled = call.add(arithmetic.DivFusion(), "unscaled", [call.node.output, scale], call.shape(0))
-    op = training.ActivationGrad(activation_type=ActivationType.ELU, alpha=_SELU_ALPHA)
+    op = training.ActivationGrad(activation_type=ActivationType.ELU, alpha=alpha)
     return call.product("x", call.add(op, "elu", [dy, unscaled], call.shape(0)), scale)
+
+
+@rule("Selu")
+def _scaled_elu(call: Call, dy: Value) -> Gradients:
+    assert isinstance(call.op, activation.Selu)
+    return [_selu(call, dy, call.op.gamma, call.op.alpha)]
+
+
+@rule("Celu")
+def _continuous_elu(call: Call, dy: Value) -> Gradients:
+    """alpha ELU(x / alpha), whose gradient is that of this ELU."""
+    assert isinstance(call.op, activation.Celu)
+    alpha = call.build.constant(call.name("alpha"), np.float32(call.op.alpha))
+    unscaled = call.add(arithmetic.DivFusion(), "unscaled", [call.node.output, alpha], call.shape(0))
+    op = training.ActivationGrad(activation_type=ActivationType.ELU, alpha=1.0)
+    return [call.add(op, "x", [dy, unscaled], call.shape(0))]
+
+
+@rule("Mish")
+def _mish(call: Call, dy: Value) -> Gradients:
+    """With t = tanh(ln(1 + exp(x))): dx = dy (t + x sigmoid(x) (1 - t^2))."""
+    x, shape = call.node.inputs[0], call.shape(0)
+
+    def activated(kind: ActivationType, what: str, value: Value) -> Value:
+        return call.add(activation.Activation(activation_type=kind), what, [value], shape)
+
+    t = activated(ActivationType.TANH, "t", activated(ActivationType.SOFTPLUS, "softplus", x))
+    gated = call.product("gated", x, activated(ActivationType.SIGMOID, "sigmoid", x))
+    rest = call.difference("rest", gated, call.product("fall", gated, call.product("square", t, t)))
+    return [call.product("x", dy, call.add(arithmetic.AddFusion(), "slope", [t, rest], shape))]
+
+
+@rule("HardSigmoid")
+def _hard_sigmoid(call: Call, dy: Value) -> Gradients:
+    """alpha dy where the result is between its bounds."""
+    assert isinstance(call.op, activation.HardSigmoid)
+    y = call.node.output
+    alpha = call.build.constant(call.name("alpha"), np.float32(call.op.alpha))
+    return [call.product("x", _within(call, _above(call, dy, y, 0.0), y, 1.0), alpha)]
+
+
+@rule("Shrink")
+def _shrink(call: Call, dy: Value) -> Gradients:
+    """dy where |x| is above the threshold."""
+    assert isinstance(call.op, activation.Shrink)
+    size = call.add(Abs(), "size", [call.node.inputs[0]], call.shape(0))
+    return [_above(call, dy, size, call.op.threshold)]
 
 
 @rule("Clip")
@@ -148,16 +195,6 @@ def _function(call: Call, dy: Value) -> Gradients:
     return [call.add(op, "x", inputs, call.shape(0))]
 
 
-@rule("Sin", "Cos")
-def _wave(call: Call, dy: Value) -> Gradients:
-    """d sin = cos, d cos = -sin."""
-    x, shape = call.node.inputs[0], call.shape(0)
-    if call.op.name == "Sin":
-        return [call.product("x", dy, call.add(Cos(), "slope", [x], shape))]
-    fall = call.product("fall", dy, call.add(Sin(), "slope", [x], shape))
-    return [call.add(Neg(), "x", [fall], shape)]
-
-
 @rule("Reciprocal")
 def _reciprocal(call: Call, dy: Value) -> Gradients:
     """dx = -dy / x^2."""
@@ -196,17 +233,8 @@ def _choice(call: Call, dy: Value) -> Gradients:
         chosen = (
             call.add(Where(), f"{name}/chosen", [condition, *operands], shape_of(dy)) if call.wanted[place] else None
         )
-        found.append(None if chosen is None else _gathered(call, chosen, call.shape(place), name))
+        found.append(None if chosen is None else call.gathered(chosen, call.shape(place), name))
     return found
-
-
-def _gathered(call: Call, value: Value, shape: Shape, what: str) -> Value:
-    """The sum of what repeats along a shape."""
-    whole = shape_of(value)
-    kept = (1,) * (len(whole) - len(shape)) + shape
-    axes = [axis for axis, (own, all_of) in enumerate(zip(kept, whole, strict=True)) if own != all_of]
-    total = call.reduced(ReduceMode.ReduceSum, f"{what}/sum", value, axes) if axes else value
-    return call.build.reshaped(total, shape, call.name(what))
 
 
 @rule("Erf")
@@ -243,10 +271,10 @@ def _squared_difference(call: Call, dy: Value) -> Gradients:
 
 @rule("Cast")
 def _cast(call: Call, dy: Value) -> Gradients:
-    """Of real numbers, which are float32 here whatever the model said."""
+    """Of real numbers, which are float32 here whatever the model said. Whole numbers and truth values do not change a little."""
     x = call.node.inputs[0]
     if x.dtype is not DataType.FLOAT32 or call.node.output.dtype is not DataType.FLOAT32:
-        raise NoGradientError(f"it makes {call.node.output.dtype.name.lower()} of {x.dtype.name.lower()}")
+        return [None] * len(call.node.inputs)
     return [dy, *[None] * (len(call.node.inputs) - 1)]
 
 

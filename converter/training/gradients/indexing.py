@@ -23,16 +23,19 @@ def _gather(call: Call, dy: Value) -> Gradients:
         raise NoGradientError("the axis is not constant")
     axis = int(axis_of.array().reshape(-1)[0]) % len(shape) if axis_of is not None else 0
     count = prod(taken)
-    # The dimensions of the index go to the front, and become one; then slices are rows.
-    order = (*range(axis, axis + len(taken)), *range(axis), *range(axis + len(taken), len(shape_of(dy))))
-    front = _turned(call, dy, order, "front")
-    others = tuple(size for i, size in enumerate(shape) if i != axis)
-    rows = call.build.reshaped(front, (count, *others), call.name("rows"))
-    total = call.add(UnsortedSegmentSum(), "sum", [rows, _rows(call, count, shape[axis]), _number(call, shape[axis])],
-                     (shape[axis], *others))  # fmt: skip
-    back = (*range(1, axis + 1), 0, *range(axis + 1, len(shape)))
-    dx = _turned(call, total, back, "x")
+    whole = shape_of(dy)
+    flat = call.build.reshaped(dy, (*whole[:axis], count, *whole[axis + len(taken) :]), call.name("flat"))
+    dx = summed_at(call, flat, axis, _rows(call, count, shape[axis]), shape[axis])
     return [dx, *[None] * (len(call.node.inputs) - 1)]
+
+
+def summed_at(call: Call, dy: Value, axis: int, index: Value, size: int, what: str = "") -> Value:
+    """The sums of the slices along `axis` of dy that `index`, a vector of int32, gives the same place of `size`."""
+    rank = len(shape_of(dy))
+    front = _turned(call, dy, (axis, *range(axis), *range(axis + 1, rank)), f"{what}front")
+    number = call.build.constant(call.name(f"{what}count"), np.asarray([size], np.int32))
+    total = call.add(UnsortedSegmentSum(), f"{what}sum", [front, index, number], (size, *shape_of(front)[1:]))
+    return _turned(call, total, (*range(1, axis + 1), 0, *range(axis + 1, rank)), f"{what}x")
 
 
 def _turned(call: Call, value: Value, order: tuple[int, ...], what: str) -> Value:
@@ -41,10 +44,6 @@ def _turned(call: Call, value: Value, order: tuple[int, ...], what: str) -> Valu
     before = shape_of(value)
     shape: Shape = tuple(before[axis] for axis in order)
     return call.add(Transpose(), what, [value, call.build.sizes(call.name(f"{what}/perm"), order)], shape)
-
-
-def _number(call: Call, count: int) -> Value:
-    return call.build.constant(call.name("count"), np.asarray([count], np.int32))
 
 
 def _rows(call: Call, count: int, size: int) -> Value:

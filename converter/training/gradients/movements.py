@@ -4,17 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from mslite.converter.mindir.graph import Shape, Value
 from mslite.converter.mindir.ops import arithmetic, comparison, reduction
-from mslite.converter.mindir.ops.assembly import Concat, PadFusion, SliceFusion, Split, Stack, StridedSlice, Unstack
+from mslite.converter.mindir.ops.assembly import (
+    Concat,
+    PadExtend,
+    PadFusion,
+    SliceFusion,
+    Split,
+    Stack,
+    StridedSlice,
+    Unstack,
+)
 from mslite.converter.mindir.ops.enums import DataType, PaddingMode, ReduceMode
 from mslite.converter.mindir.ops.rearrange import Transpose
 from mslite.converter.mindir.ops.training import StridedSliceGrad
-from mslite.converter.mindir.ops.unary import Cast
+from mslite.converter.mindir.ops.unary import Cast, ExpFusion, Sign
+from mslite.converter.training.gradients.indexing import summed_at
 from mslite.converter.training.gradients.rule import Call, Gradients, NoGradientError, rule, rule_of_several, shape_of
 
 
@@ -121,6 +131,12 @@ def _bounds(call: Call) -> list[Value]:
     ]
 
 
+_REDUCTIONS = (
+    ReduceMode.ReduceSum, ReduceMode.ReduceMean, ReduceMode.ReduceMax, ReduceMode.ReduceMin, ReduceMode.ReduceL2,
+    ReduceMode.ReduceSumSquare, ReduceMode.ReduceASum,
+)  # fmt: skip
+
+
 @rule("SliceFusion")
 def _slice(call: Call, dy: Value) -> Gradients:
     op = call.op
@@ -138,18 +154,38 @@ def _slice(call: Call, dy: Value) -> Gradients:
     return [dx, *[None] * (len(call.node.inputs) - 1)]
 
 
-@rule("PadFusion")
+_BORDERS: dict[object, Literal["reflect", "symmetric", "edge", "wrap"]] = {
+    PaddingMode.REFLECT: "reflect",
+    PaddingMode.SYMMETRIC: "symmetric",
+    "edge": "edge",
+    "wrap": "wrap",
+}
+"""Borders that are made of the tensor, by numpy's names."""
+
+
+@rule("PadFusion", "PadExtend")
 def _pad(call: Call, dy: Value) -> Gradients:
     op = call.op
-    assert isinstance(op, PadFusion)
-    if op.padding_mode is not PaddingMode.CONSTANT or len(call.node.inputs) < 2 or call.node.inputs[1].data is None:
-        raise NoGradientError("only padding with a constant, by constant sizes, has a gradient")
+    assert isinstance(op, PadFusion | PadExtend)
+    mode = op.padding_mode if isinstance(op, PadFusion) else op.mode
+    is_known = mode is PaddingMode.CONSTANT or mode in _BORDERS
+    if not is_known or len(call.node.inputs) < 2 or call.node.inputs[1].data is None:
+        raise NoGradientError("only padding by constant sizes has a gradient")
     pads = call.node.inputs[1].array().astype(np.int64).reshape(-1, 2)
     begin = tuple(int(before) for before in pads[:, 0])
     if min(begin) < 0 or int(pads.min()) < 0:
         raise NoGradientError("padding that cuts has no gradient")
-    dx = call.build.slice(dy, begin, call.shape(0), call.name("x"))
-    return [dx, *[None] * (len(call.node.inputs) - 1)]
+    others = [None] * (len(call.node.inputs) - 1)
+    if mode is PaddingMode.CONSTANT:
+        return [call.build.slice(dy, begin, call.shape(0), call.name("x")), *others]
+    for axis, (before, after) in enumerate(pads):
+        if before or after:
+            size = call.shape(0)[axis]
+            taken = np.pad(np.arange(size, dtype=np.int32), (int(before), int(after)), _BORDERS[mode])
+            dy = summed_at(
+                call, dy, axis, call.build.constant(call.name(f"border_{axis}"), taken), size, f"axis_{axis}/"
+            )
+    return [dy, *others]
 
 
 @rule("BroadcastTo")
@@ -178,9 +214,11 @@ def _reduce(call: Call, dy: Value) -> Gradients:
     op = call.op
     assert isinstance(op, reduction.ReduceFusion)
     shape = call.shape(0)
-    known = (ReduceMode.ReduceSum, ReduceMode.ReduceMean, ReduceMode.ReduceMax, ReduceMode.ReduceMin)
-    if op.mode not in known or op.reduce_to_end:
-        raise NoGradientError(f"{op.mode.name} has no gradient here", "Use a sum, a mean, a maximum or a minimum")
+    if op.mode not in _REDUCTIONS or op.reduce_to_end:
+        raise NoGradientError(
+            f"{op.mode.name} has no gradient here",
+            "Use a sum, also of squares, a mean, a length, a maximum or a minimum",
+        )
     axes: tuple[int, ...] = tuple(range(len(shape)))
     if len(call.node.inputs) > 1:
         if call.node.inputs[1].data is None:
@@ -188,6 +226,15 @@ def _reduce(call: Call, dy: Value) -> Gradients:
         axes = tuple(int(axis) % len(shape) for axis in call.node.inputs[1].array().reshape(-1))
     kept = tuple(1 if i in axes else size for i, size in enumerate(shape))
     dx = call.build.reshaped(dy, kept, call.name("kept"))
+    if op.mode is ReduceMode.ReduceL2:
+        return [_of_length(call, dx, kept), *[None] * (len(call.node.inputs) - 1)]
+    if op.mode is ReduceMode.ReduceSumSquare:
+        two = call.build.constant(call.name("two"), np.float32(2))
+        twice = call.product("twice", call.node.inputs[0], two)
+        return [call.product("x", twice, dx), *[None] * (len(call.node.inputs) - 1)]
+    if op.mode is ReduceMode.ReduceASum:
+        sign = call.add(Sign(), "sign", [call.node.inputs[0]], shape)
+        return [call.product("x", sign, dx), *[None] * (len(call.node.inputs) - 1)]
     if op.mode in (ReduceMode.ReduceMax, ReduceMode.ReduceMin):
         return [_of_chosen(call, dx, kept, axes), *[None] * (len(call.node.inputs) - 1)]
     factor = 1.0
@@ -197,6 +244,31 @@ def _reduce(call: Call, dy: Value) -> Gradients:
         scale = call.build.constant(call.name("factor"), np.float32(factor))
         dx = call.add(arithmetic.MulFusion(), "scaled", [dx, scale], kept)
     return [call.build.broadcast(dx, shape, call.name("x")), *[None] * (len(call.node.inputs) - 1)]
+
+
+def _of_length(call: Call, dy: Value, kept: Shape) -> Value:
+    """dx = dy x / y, and 0 for a length of 0, as in other frameworks."""
+    y = call.build.reshaped(call.node.output, kept, call.name("y/kept"))
+    small = call.build.constant(call.name("small"), np.finfo(np.float32).tiny)
+    bounded = call.add(arithmetic.Maximum(), "bounded", [y, small], kept)
+    direction = call.add(arithmetic.DivFusion(), "direction", [call.node.inputs[0], bounded], call.shape(0))
+    return call.product("x", direction, dy)
+
+
+@rule("ReduceLogSumExp")
+def _log_of_sum(call: Call, dy: Value) -> Gradients:
+    """dx = dy exp(x - y)."""
+    shape = call.shape(0)
+    axes: Sequence[int] = range(len(shape))
+    if len(call.node.inputs) > 1:
+        if call.node.inputs[1].data is None:
+            raise NoGradientError("the axes are not constant")
+        axes = [int(axis) % len(shape) for axis in call.node.inputs[1].array().reshape(-1)]
+    kept = tuple(1 if i in axes else size for i, size in enumerate(shape))
+    y = call.build.reshaped(call.node.output, kept, call.name("y/kept"))
+    shares = call.add(ExpFusion(), "shares", [call.difference("below", call.node.inputs[0], y)], shape)
+    dx = call.product("x", shares, call.build.reshaped(dy, kept, call.name("kept")))
+    return [dx, *[None] * (len(call.node.inputs) - 1)]
 
 
 def _of_chosen(call: Call, dy: Value, kept: Shape, axes: tuple[int, ...]) -> Value:

@@ -77,12 +77,20 @@ def _product(call: Call, dy: Value) -> Gradients:
         flat_a = (prod(of_a[:-1]), of_a[-1])
         a = call.build.reshaped(a, flat_a, call.name("a/flat"))
         dy = call.build.reshaped(dy, (flat_a[0], shape_of(dy)[-1]), call.name("dy/flat"))
-    elif len(of_a) < 2 or len(of_b) < 2 or of_a[:-2] != of_b[:-2]:
-        raise NoGradientError(f"the product of {list(of_a)} and {list(of_b)} repeats matrices")
+    elif len(of_a) < 2 or len(of_b) < 2:
+        raise NoGradientError(
+            f"the product of {list(of_a)} and {list(of_b)} has a vector", "Make it a matrix of one row"
+        )
+    repeated = shape_of(dy)[:-2]  # matrices that repeat get the sum of their gradients
     if call.wanted[0]:
-        found[0] = call.build.reshaped(_of_a(call, dy, b, op, shape_of(a)), of_a, call.name("a/reshaped"))
+        da = _of_a(call, dy, b, op, (*repeated, *shape_of(a)[-2:]))
+        found[0] = (
+            call.gathered(da, of_a, "a/reshaped")
+            if a is call.node.inputs[0]
+            else call.build.reshaped(da, of_a, call.name("a/reshaped"))
+        )
     if call.wanted[1]:
-        found[1] = _of_b(call, dy, a, op)
+        found[1] = call.gathered(_of_b(call, dy, a, op, (*repeated, *of_b[-2:])), of_b, "b/reshaped")
     return found
 
 
@@ -92,10 +100,10 @@ def _of_a(call: Call, dy: Value, b: Value, op: MatMulFusion, shape: Shape) -> Va
     return call.add(MatMulFusion(transpose_b=not op.transpose_b), "a", [dy, b], shape)
 
 
-def _of_b(call: Call, dy: Value, a: Value, op: MatMulFusion) -> Value:
+def _of_b(call: Call, dy: Value, a: Value, op: MatMulFusion, shape: Shape) -> Value:
     if op.transpose_b:
-        return call.add(MatMulFusion(transpose_a=True, transpose_b=op.transpose_a), "b", [dy, a], call.shape(1))
-    return call.add(MatMulFusion(transpose_a=not op.transpose_a), "b", [a, dy], call.shape(1))
+        return call.add(MatMulFusion(transpose_a=True, transpose_b=op.transpose_a), "b", [dy, a], shape)
+    return call.add(MatMulFusion(transpose_a=not op.transpose_a), "b", [a, dy], shape)
 
 
 @rule("FullConnection")

@@ -60,6 +60,14 @@ class Call:
         """Of `a` and what repeats to its shape."""
         return self.add(SubFusion(), what, [a, b], shape_of(a))
 
+    def gathered(self, value: Value, shape: Shape, what: str) -> Value:
+        """The sum of what repeats along a shape."""
+        whole = shape_of(value)
+        kept = (1,) * (len(whole) - len(shape)) + shape
+        axes = [axis for axis, (own, all_of) in enumerate(zip(kept, whole, strict=True)) if own != all_of]
+        total = self.reduced(ReduceMode.ReduceSum, f"{what}/sum", value, axes) if axes else value
+        return self.build.reshaped(total, shape, self.name(what))
+
 
 def shape_of(value: Value) -> Shape:
     """The shape of a value that has one."""
