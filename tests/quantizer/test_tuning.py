@@ -16,15 +16,17 @@ from mslite.converter.mindir.ops.matmul import FullConnection
 from mslite.converter.mindir.ops.rearrange import Reshape
 from mslite.converter.mindir.ops.unary import Atan
 from mslite.converter.verify.interpreter import run_graph
+from mslite.quantizer.accuracy.budget import with_raised
 from mslite.quantizer.calibration.calibrate import calibrate
 from mslite.quantizer.calibration.sources import PythonData
 from mslite.quantizer.pipeline import quantise
-from mslite.quantizer.precision.choices import default_choices
+from mslite.quantizer.precision.choices import Precision, default_choices
 from mslite.quantizer.results import QuantiseReport, Tuning
 from mslite.quantizer.settings import QuantizerSettings, quantizer_settings
+from mslite.quantizer.stages import Stages
 from mslite.quantizer.tuning.student import student_of
 from mslite.quantizer.tuning.tune import tune
-from tests.quantizer.networks import Array, convolution, node, real, run, samples, sqnr, weight
+from tests.quantizer.networks import convolution, node, real, run, samples, sqnr, weight
 
 _COUNT = 256
 
@@ -91,21 +93,18 @@ def test_the_same_bytes_again(tmp_path: Path) -> None:
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
 
 
-def _student(module: Module, chosen: QuantizerSettings) -> tuple[Module, list[list[Array]]]:
-    data = samples(module, 4)
-    source = PythonData(data, module.main.inputs)
-    calibration = calibrate(module, source, chosen)
-    student = student_of(module, calibration, default_choices(module, chosen), chosen, data[0])
-    return student.module, data
-
-
-def test_the_student_computes_what_the_integers_do(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "raised", [{}, {"third": Precision.INT16}, {"first": Precision.INT16, "depthwise": Precision.FLOAT}]
+)
+def test_the_student_computes_what_the_integers_do(raised: dict[str, Precision], tmp_path: Path) -> None:
     """Before it learns it differs by a step of the result at most, where a sum lies between two integers."""
-    module = chain()
-    chosen = settings("", bias_correction="false")
-    student, data = _student(module, chosen)
+    module, chosen = chain(), settings("", bias_correction="false")
+    data = samples(module, 4)
+    choices = with_raised(module, default_choices(module, chosen), raised)
+    calibration = calibrate(module, PythonData(data, module.main.inputs), chosen)
+    student = student_of(module, calibration, choices, chosen, data[0]).module
     copy = copy_module(module)
-    quantise(copy, chosen, data)
+    quantise(copy, chosen, data, stages=Stages(choose=lambda *_: choices))
     (step,) = [value.quant[0].scale for value in copy.main.values() if value.name == "y_stored"]
     for sample in data:
         given = dict(zip((value.name for value in student.main.inputs), [*sample, np.ones(1, np.float32)], strict=True))
