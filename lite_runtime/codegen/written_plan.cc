@@ -295,9 +295,7 @@ class Writer {
 };
 
 bool Trains(const Graph &graph) {
-  const auto trains = [&graph](int32_t index) {
-    return OnlyTrainingHas(graph.nodes[static_cast<size_t>(index)].op);
-  };
+  const auto trains = [&graph](int32_t index) { return OnlyTrainingHas(graph.nodes[static_cast<size_t>(index)].op); };
   return std::any_of(graph.subgraphs.begin(), graph.subgraphs.end(), [&](const SubGraph &subgraph) {
     return std::any_of(subgraph.nodes.begin(), subgraph.nodes.end(), trains);
   });
@@ -313,7 +311,8 @@ std::vector<WrittenTensor> ModelInputs(const SharedModel &model) {
 }
 
 Status WritePlan(std::shared_ptr<SharedModel> model, const IsaSet &isas, const KernelList &more,
-                 const KernelList &more_for_training, const std::vector<std::vector<int64_t>> &shapes, WrittenPlan *plan) {
+                 const KernelList &more_for_training, const std::vector<std::vector<int64_t>> &shapes,
+                 WrittenPlan *plan) {
   PlanOptions options;
   options.isas = isas;
   options.more_kernels = {more};
