@@ -171,10 +171,20 @@ typedef struct {
 extern const mslite_kernel *const mslite_kernels[];
 extern const int32_t mslite_kernel_count;
 
+typedef struct {
+  const mslite_kernel *const *kernels;
+  int32_t count;
+} mslite_kernel_list;
+
+/* The kernels that only training needs: those of its operators, and such for other operators that are worth their bytes
+ * in training alone. They are in a library of their own, which who only infers does without. */
+extern const mslite_kernel_list mslite_training_kernels;
+
 /* The kernels for generated C on other machines than this one, which the code generator prepares and packs here (their
- * `run` computes here too, instruction by instruction, for tests). Not part of the runtime library. */
-extern const mslite_kernel *const mslite_target_kernels[];
-extern const int32_t mslite_target_kernel_count;
+ * `run` computes here too, instruction by instruction, for tests), and likewise those that only training needs. Not
+ * part of the runtime library. */
+extern const mslite_kernel_list mslite_target_kernels;
+extern const mslite_kernel_list mslite_target_training_kernels;
 
 /* ---- helpers used by shape rules and kernels alike ---- */
 

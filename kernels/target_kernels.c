@@ -1,4 +1,4 @@
-/* The table of the kernels for generated C, built from kernels/<family>/kernels.inc: those in `_micro.c` files, once
+/* The tables of the kernels for generated C, built from kernels/<family>/kernels.inc: those in `_micro.c` files, once
  * per kind of microcontroller; where a library for ARM processors is elsewhere, their kernels, too. */
 #include "kernel.h"
 
@@ -23,6 +23,7 @@
 #define KERNEL_DOT(name) MSLITE_DOT_ISA(MSLITE_DECLARE, name)
 #define KERNEL_FOURS(name) MSLITE_FOURS_ISA(MSLITE_DECLARE, name)
 #include "families.inc"
+#include "training/kernels.inc"
 #undef KERNEL_MICRO
 #undef KERNEL_VECTOR
 #undef KERNEL_DOT
@@ -33,8 +34,15 @@
 #define KERNEL_VECTOR(name) MSLITE_VECTOR_ISA(MSLITE_LIST, name)
 #define KERNEL_DOT(name) MSLITE_DOT_ISA(MSLITE_LIST, name)
 #define KERNEL_FOURS(name) MSLITE_FOURS_ISA(MSLITE_LIST, name)
-const mslite_kernel *const mslite_target_kernels[] = {
+static const mslite_kernel *const table[] = {
 #include "families.inc"
 };
+static const mslite_kernel *const training_table[] = {
+#include "training/kernels.inc"
+};
 
-const int32_t mslite_target_kernel_count = (int32_t)(sizeof mslite_target_kernels / sizeof *mslite_target_kernels);
+const mslite_kernel_list mslite_target_kernels = {table, (int32_t)(sizeof table / sizeof *table)};
+const mslite_kernel_list mslite_target_training_kernels = {
+    training_table,
+    (int32_t)(sizeof training_table / sizeof *training_table),
+};

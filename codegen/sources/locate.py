@@ -35,7 +35,7 @@ def files() -> tuple[str, ...]:
     """The C files that hold kernels and what they call, relative to the folder."""
     base = folder()
     found = sorted(base.glob("*.c")) + sorted(base.glob("*/*.c"))
-    tables = ("kernels.c", "target_kernels.c")
+    tables = ("kernels.c", "target_kernels.c", "training_kernels.c")
     return tuple(
         path.relative_to(base).as_posix() for path in found if path.name not in tables and path.parent.name != "shape"
     )

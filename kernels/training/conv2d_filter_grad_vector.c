@@ -6,7 +6,7 @@
  * make few panels: then the pixels are cut, too, each piece has a gradient of its own, and a last phase adds them. */
 #include "convolution/gradient.h"
 #include "convolution/read_windows.h"
-#include "matmul/outer.h"
+#include "training/outer.h"
 
 enum {
   SMALLEST_PART = 1 << 18, /* multiply-adds */

@@ -7,6 +7,7 @@
 #include "codegen/described_call.h"
 #include "codegen/nest_planner.h"
 #include "model/names.h"
+#include "plan/choose_kernel.h"
 #include "plan/frame.h"
 #include "plan/shapes.h"
 #include "plan/work.h"
@@ -293,6 +294,12 @@ class Writer {
   WrittenPlan *plan_;
 };
 
+bool Trains(const Graph &graph) {
+  const auto trains = [&graph](int32_t index) { return OnlyTrainingHas(graph.nodes[static_cast<size_t>(index)].op); };
+  return std::any_of(graph.subgraphs.begin(), graph.subgraphs.end(), [&](const SubGraph &subgraph) {
+    return std::any_of(subgraph.nodes.begin(), subgraph.nodes.end(), trains);
+  });
+}
 }  // namespace
 
 std::vector<WrittenTensor> ModelInputs(const SharedModel &model) {
@@ -304,10 +311,13 @@ std::vector<WrittenTensor> ModelInputs(const SharedModel &model) {
 }
 
 Status WritePlan(std::shared_ptr<SharedModel> model, const IsaSet &isas, const KernelList &more,
-                 const std::vector<std::vector<int64_t>> &shapes, WrittenPlan *plan) {
+                 const KernelList &more_for_training, const std::vector<std::vector<int64_t>> &shapes,
+                 WrittenPlan *plan) {
   PlanOptions options;
   options.isas = isas;
-  options.more_kernels = more;
+  options.more_kernels = {more};
+  // As the training library does.
+  if (Trains(*model->graph)) options.more_kernels = {more, more_for_training, TrainingKernels()};
   options.contents_are_fixed = true;
   const auto planning = std::make_shared<Planning>(std::move(model), options);
   plan->planning = planning;

@@ -130,9 +130,11 @@ std::vector<WrittenTensor> ModelInputs(const SharedModel &model);
 const PlannedStep &StepOf(const WrittenPlan &plan, size_t step);
 
 /// Plans the main graph, and what it calls, for inputs of these shapes (in the order of the model) and kernels of these
-/// instruction sets. Errors: those of planning; what concerns single nodes becomes refusals.
+/// instruction sets: this library's, `more`, and where the model trains `more_for_training` and those of the training
+/// library. Errors: those of planning; what concerns single nodes becomes refusals.
 Status WritePlan(std::shared_ptr<SharedModel> model, const IsaSet &isas, const KernelList &more,
-                 const std::vector<std::vector<int64_t>> &shapes, WrittenPlan *plan);
+                 const KernelList &more_for_training, const std::vector<std::vector<int64_t>> &shapes,
+                 WrittenPlan *plan);
 
 /// Prepares the kernel of a step with `rows` for some rows of it. The packed constants stay those of the whole step.
 /// False: the kernel does not take that shape.

@@ -16,9 +16,12 @@ constexpr size_t kCachedPlans = 8;      // per first step
 constexpr size_t kListedProblems = 50;  // nodes named in one message
 
 bool HasKernel(int32_t op, const IsaSet &isas) {
-  const KernelSlice kernels = KernelsOf(op);
-  return std::any_of(kernels.begin(), kernels.end(),
-                     [&](const mslite_kernel *kernel) { return isas.Has(kernel->isa); });
+  return AnyKernelOf(op, [&isas](const mslite_kernel *kernel) { return isas.Has(kernel->isa); });
+}
+
+std::string NoKernelFor(int32_t op) {
+  return IsTrainingOperator(op) && TrainingKernels().count == 0 ? NeedsTrainingLibrary("this operator")
+                                                                : "this operator has no kernel in this library";
 }
 
 // What is said of a Custom node that nobody computes.
@@ -58,7 +61,7 @@ Session::Session(std::shared_ptr<SharedModel> model, const SessionOptions &optio
     : model_(std::move(model)),
       options_(options),
       registered_(options.registered ? options.registered(model_->graph) : nullptr),
-      plan_options_{options.isas,      options.threads, options.inter_op > 1, {},
+      plan_options_{options.isas,      options.threads, options.inter_op > 1, options.more_kernels,
                     registered_.get(), options.half,    options.node_types,   options.mixed},
       executor_(options.threads, options.inter_op, InternCores(options.cores)),
       workspace_(options.workspace ? options.workspace : std::make_shared<Workspace>()),
@@ -123,7 +126,7 @@ void Session::CheckOperators() {
         problems_[step.node] =
             node.custom_type.empty() ? "this operator has no shape rule in this library" : NoKernelOf(node.custom_type);
       } else if (!HasKernel(node.op, plan_options_.isas)) {
-        problems_[step.node] = "this operator has no kernel in this library";
+        problems_[step.node] = NoKernelFor(node.op);
       } else if (!node.problem.empty()) {
         problems_[step.node] = node.problem;
       }

@@ -36,6 +36,7 @@ struct SessionOptions {
   FindRegistered registered;
   std::shared_ptr<Workspace> workspace;      // null: one of its own
   std::shared_ptr<VariableStore> variables;  // likewise
+  KernelLists more_kernels;                  // beside those of this library
   bool only_plans = false;                   // it says what it would do, and never runs: nothing is packed
 };
 

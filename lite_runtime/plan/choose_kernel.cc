@@ -42,6 +42,11 @@ KernelSlice KernelsOf(int32_t op) {
   return {first, last};
 }
 
+bool OnlyTrainingHas(int32_t op) {
+  const KernelSlice own = KernelsOf(op);
+  return IsTrainingOperator(op) && own.begin() == own.end();
+}
+
 KernelList OwnKernels() { return {mslite_kernels, mslite_kernel_count}; }
 
 std::string NodeText(const mslite_node &node) {
@@ -54,13 +59,12 @@ std::string NodeText(const mslite_node &node) {
 }
 
 const mslite_kernel *ChooseKernel(const mslite_node &node, const IsaSet &isas, std::string *why,
-                                  const KernelList &more) {
+                                  const KernelLists &more) {
   std::string problem = QuantisedProblem(node);
   const mslite_kernel *best = nullptr;
   int32_t best_score = 0;
-  const KernelSlice own = KernelsOf(node.op);
-  const bool any = own.begin() != own.end();
   const auto consider = [&](const mslite_kernel *kernel) {
+    if (kernel->op != node.op) return;
     if ((kernel->quantised != 0) == problem.empty()) return;
     if (!isas.Has(kernel->isa)) return;
     const int32_t score = kernel->support(&node);
@@ -70,10 +74,13 @@ const mslite_kernel *ChooseKernel(const mslite_node &node, const IsaSet &isas, s
       best_score = score;
     }
   };
-  for (const mslite_kernel *kernel : own) consider(kernel);
-  for (int32_t i = 0; i < more.count; ++i) {
-    if (more.kernels[i]->op == node.op) consider(more.kernels[i]);
-  }
+  const KernelSlice own = KernelsOf(node.op);
+  std::for_each(own.begin(), own.end(), consider);
+  for (const KernelList &list : more) std::for_each(list.kernels, list.kernels + list.count, consider);
+  const bool is_training = best == nullptr && IsTrainingOperator(node.op);
+  const KernelList training = is_training ? TrainingKernels() : KernelList{nullptr, 0};
+  std::for_each(training.kernels, training.kernels + training.count, consider);
+  const bool any = own.begin() != own.end() || training.count > 0;
   if (best == nullptr && why != nullptr) {
     if (!problem.empty()) {
       *why = std::move(problem);
@@ -86,6 +93,10 @@ const mslite_kernel *ChooseKernel(const mslite_node &node, const IsaSet &isas, s
     }
     if (mslite_cropped.is_cropped != 0) {
       *why = NodeText(node) + ": " + CroppingText() + ": it has no kernel for this call";
+      return nullptr;
+    }
+    if (is_training && training.count == 0) {
+      *why = NodeText(node) + ": " + NeedsTrainingLibrary("this call");
       return nullptr;
     }
     *why = NodeText(node) + (any ? ": no kernel takes these types, shapes and attributes"

@@ -62,9 +62,8 @@ bool HasPortableKernel(int32_t op, const void *params, std::vector<mslite_tensor
     for (mslite_tensor &input : inputs) AssumeSizes(&input, are_scalars);
     for (mslite_tensor &output : outputs) AssumeSizes(&output, are_scalars);
     // A library need not have the scalar form of what it has for an instruction set; both take the same calls.
-    const KernelSlice kernels = KernelsOf(op);
     const IsaSet bases = BaseIsas();
-    const bool found = std::any_of(kernels.begin(), kernels.end(), [&node, bases](const mslite_kernel *kernel) {
+    const bool found = AnyKernelOf(op, [&node, bases](const mslite_kernel *kernel) {
       return (bases.Has(kernel->isa) || mslite_cropped.is_cropped != 0) && kernel->quantised == 0 &&
              kernel->support(&node) > 0;
     });

@@ -25,7 +25,7 @@ struct PlanOptions {
   IsaSet isas;
   int32_t threads = 1;    // threads that may run parts of one step, each with scratch memory of its own
   bool branches = false;  // steps that do not depend on each other may run at the same time
-  KernelList more_kernels;
+  KernelLists more_kernels;
   RegisteredKernels *registered = nullptr;
   bool half = false;  // nodes compute in float16 where kernels have it, but those that `node_types` names otherwise
   std::shared_ptr<const NodeTypes> node_types;

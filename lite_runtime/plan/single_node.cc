@@ -71,7 +71,7 @@ Outcome SingleNode::Fail(mslite_status status, const std::string &reason) const 
 
 size_t SingleNode::output_bytes(size_t index) const { return static_cast<size_t>(TensorBytes(outputs_[index])); }
 
-Outcome SingleNode::Prepare(const IsaSet &isas, const mslite_kernel *forced, const KernelList &more) {
+Outcome SingleNode::Prepare(const IsaSet &isas, const mslite_kernel *forced, const KernelLists &more) {
   for (const SingleInput &input : inputs_) input_pointers_.push_back(&input.tensor);
   int64_t next_symbol = MSLITE_SYMBOL_LIMIT - 1;
   if (Outcome outcome = InferShapes(op_, params_, input_pointers_, &outputs_, &next_symbol); !outcome.ok())

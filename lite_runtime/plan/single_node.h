@@ -44,7 +44,7 @@ class SingleNode {
   /// Infers the outputs and takes the best kernel among `isas`, or the one that is given (which must support the node).
   /// Then prepares it, packs its constants, and asks `count` where the output shapes depend on data.
   MSLITE_INTERNAL_API Outcome Prepare(const IsaSet &isas, const mslite_kernel *forced = nullptr,
-                                      const KernelList &more = {});
+                                      const KernelLists &more = {});
 
   /// Runs the prepared kernel on private copies of the inputs and fills `outputs()`. All memory that the kernel sees
   /// has guard bytes around it and holds garbage at the start; a kernel that writes where it must not is reported, and

@@ -44,18 +44,23 @@ void CheckModel(const Status &status) {
 
 KernelList TargetKernels() {
 #ifdef MSLITE_TARGET_KERNELS
-  return {mslite_target_kernels, mslite_target_kernel_count};
+  return mslite_target_kernels;
 #else
   return {};
 #endif
 }
 
-/// Kernels of the targets are looked up first, then those of this library.
+KernelList TargetTrainingKernels() {
+#ifdef MSLITE_TARGET_KERNELS
+  return mslite_target_training_kernels;
+#else
+  return {};
+#endif
+}
+
+/// Kernels of the targets are looked up first, then those of the libraries.
 const mslite_kernel *KernelNamed(const std::string &name) {
-  const mslite_kernel *kernel = FindKernel(TargetKernels(), name);
-  if (kernel == nullptr) kernel = FindKernel(OwnKernels(), name);
-  if (kernel == nullptr) throw nb::key_error(name.c_str());
-  return kernel;
+  return FindKernel({TargetKernels(), TargetTrainingKernels(), OwnKernels(), TrainingKernels()}, name);
 }
 
 IsaSet IsasNamed(const std::vector<std::string> &names) {
@@ -70,8 +75,9 @@ IsaSet IsasNamed(const std::vector<std::string> &names) {
 
 std::vector<KernelEntry> Kernels() {
   std::vector<KernelEntry> list;
-  const KernelList kernels = TargetKernels();
-  for (int32_t i = 0; i < kernels.count; ++i) list.push_back(EntryOf(*kernels.kernels[i]));
+  for (const KernelList &kernels : {TargetKernels(), TargetTrainingKernels()}) {
+    for (int32_t i = 0; i < kernels.count; ++i) list.push_back(EntryOf(*kernels.kernels[i]));
+  }
   return list;
 }
 
@@ -82,7 +88,7 @@ WrittenStep Prepare(nb::handle primitive, const std::vector<TensorInfo> &inputs,
                     const std::vector<TensorInfo> &outputs, int32_t quant_type, const std::vector<std::string> &isas) {
   SingleCall call(primitive, inputs, constant, outputs, quant_type);
   SingleNode &node = call.node();
-  Check(node.Prepare(IsasNamed(isas), nullptr, TargetKernels()));
+  Check(node.Prepare(IsasNamed(isas), nullptr, {TargetKernels(), TargetTrainingKernels()}));
   const mslite_kernel &kernel = *node.kernel();
   WrittenStep step;
   step.op = std::get<1>(EntryOf(kernel));
@@ -134,7 +140,7 @@ class Model {
       if (shape.size() > MSLITE_MAX_RANK || !is_known) throw nb::value_error("an impossible input shape");
     }
     WrittenPlan plan;
-    CheckModel(codegen::WritePlan(model_, IsasNamed(isas), TargetKernels(), shapes, &plan));
+    CheckModel(codegen::WritePlan(model_, IsasNamed(isas), TargetKernels(), TargetTrainingKernels(), shapes, &plan));
     return plan;
   }
 

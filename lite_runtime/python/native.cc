@@ -55,9 +55,7 @@ std::vector<nb::object> Evaluate(nb::handle primitive, const std::vector<TensorI
 }
 
 const mslite_kernel *KernelNamed(const std::string &name) {
-  const mslite_kernel *kernel = FindKernel(OwnKernels(), name);
-  if (kernel == nullptr) throw nb::key_error(name.c_str());
-  return kernel;
+  return FindKernel({OwnKernels(), TrainingKernels()}, name);
 }
 
 SingleCall CallOf(nb::handle primitive, const std::vector<TensorInfo> &inputs, const std::vector<bool> &constant,
@@ -82,11 +80,13 @@ std::vector<nb::object> RunNamed(const std::string &name, nb::handle primitive, 
   return RunKernel(kernel, &call, {threads, shuffle_seed, in_place});
 }
 
-/// (name, operator, instruction set, whether it may run in place of an input) of every kernel of this library.
+/// (name, operator, instruction set, whether it may run in place of an input) of every kernel of the library,
+/// and of the training library where it is there.
 std::vector<KernelEntry> Kernels() {
   std::vector<KernelEntry> list;
-  const KernelList kernels = OwnKernels();
-  for (int32_t i = 0; i < kernels.count; ++i) list.push_back(EntryOf(*kernels.kernels[i]));
+  for (const KernelList &kernels : {OwnKernels(), TrainingKernels()}) {
+    for (int32_t i = 0; i < kernels.count; ++i) list.push_back(EntryOf(*kernels.kernels[i]));
+  }
   return list;
 }
 

@@ -48,11 +48,13 @@ KernelEntry EntryOf(const mslite_kernel &kernel) {
   return {kernel.name, OperatorName(kernel.op), IsaName(kernel.isa), kernel.in_place != nullptr};
 }
 
-const mslite_kernel *FindKernel(const KernelList &kernels, const std::string &name) {
-  for (int32_t i = 0; i < kernels.count; ++i) {
-    if (name == kernels.kernels[i]->name) return kernels.kernels[i];
+const mslite_kernel *FindKernel(std::initializer_list<KernelList> lists, const std::string &name) {
+  for (const KernelList &list : lists) {
+    for (int32_t i = 0; i < list.count; ++i) {
+      if (name == list.kernels[i]->name) return list.kernels[i];
+    }
   }
-  return nullptr;
+  throw nb::key_error(name.c_str());
 }
 
 bool Supports(const mslite_kernel *kernel, SingleCall *call) {

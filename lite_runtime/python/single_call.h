@@ -62,8 +62,8 @@ std::vector<SingleInput> SingleInputs(const TensorViews &views, const std::vecto
 using KernelEntry = std::tuple<std::string, std::string, std::string, bool>;
 KernelEntry EntryOf(const mslite_kernel &kernel);
 
-/// The kernel of that name among `kernels`, or nullptr.
-const mslite_kernel *FindKernel(const KernelList &kernels, const std::string &name);
+/// The kernel of that name in the first of the lists that has one. Throws KeyError.
+const mslite_kernel *FindKernel(std::initializer_list<KernelList> lists, const std::string &name);
 
 /// True when the kernel takes this call. Throws OperatorError for a call that cannot be.
 bool Supports(const mslite_kernel *kernel, SingleCall *call);

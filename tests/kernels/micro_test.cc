@@ -58,8 +58,8 @@ class MicroKernels : public testing::Test {
       if (mslite_kernels[i]->isa == MSLITE_ISA_SCALAR) wanted = stored_calls::Run(*mslite_kernels[i], call);
     }
     ASSERT_FALSE(wanted.empty()) << label;
-    for (int32_t i = 0; i < mslite_target_kernel_count; ++i) {
-      const mslite_kernel *kernel = mslite_target_kernels[i];
+    for (int32_t i = 0; i < mslite_target_kernels.count; ++i) {
+      const mslite_kernel *kernel = mslite_target_kernels.kernels[i];
       const std::vector<int8_t> actual = stored_calls::Run(*kernel, call);
       if (actual.empty()) continue;
       EXPECT_TRUE(actual == wanted) << label << ", " << kernel->name << Difference(actual, wanted);

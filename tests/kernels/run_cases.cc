@@ -216,6 +216,9 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "usage: run_cases FILE, written by tests.kernels.export_cases\n");
     return 2;
   }
+  std::vector<const mslite_kernel *> kernels(mslite_kernels, mslite_kernels + mslite_kernel_count);
+  kernels.insert(kernels.end(), mslite_training_kernels.kernels,
+                 mslite_training_kernels.kernels + mslite_training_kernels.count);
   int passed = 0;
   int failed = 0;
   std::set<std::string> isas;
@@ -225,18 +228,18 @@ int main(int argc, char **argv) {
     int32_t op = 0;
     const auto *primitive = flatbuffers::GetRoot<mslite::schema::Primitive>(test.primitive.data());
     const void *params = mslite::unpack::UnpackPrimitive(*primitive, arena, &op);
-    for (int32_t i = 0; i < mslite_kernel_count; ++i) {
-      if (mslite_kernels[i]->op != op || !mslite::DetectedIsas().Has(mslite_kernels[i]->isa)) continue;
+    for (const mslite_kernel *kernel : kernels) {
+      if (kernel->op != op || !mslite::DetectedIsas().Has(kernel->isa)) continue;
       bool ran = false;
-      std::string problem = RunKernel(test, params, mslite_kernels[i], &ran);
+      std::string problem = RunKernel(test, params, kernel, &ran);
       for (const bool constants_too : {false, true}) {
-        if (ran || mslite_kernels[i]->isa != MSLITE_ISA_NEON_FP16) break;
-        problem = RunKernel(Halved(test, constants_too), params, mslite_kernels[i], &ran);
+        if (ran || kernel->isa != MSLITE_ISA_NEON_FP16) break;
+        problem = RunKernel(Halved(test, constants_too), params, kernel, &ran);
       }
       if (!ran && problem.empty()) continue;
-      isas.insert(mslite::IsaName(mslite_kernels[i]->isa));
+      isas.insert(mslite::IsaName(kernel->isa));
       problem.empty() ? ++passed : ++failed;
-      if (!problem.empty()) std::printf("%s on %s: %s\n", mslite_kernels[i]->name, test.name.c_str(), problem.c_str());
+      if (!problem.empty()) std::printf("%s on %s: %s\n", kernel->name, test.name.c_str(), problem.c_str());
     }
   }
   std::printf("instruction sets:");

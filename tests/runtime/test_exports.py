@@ -1,5 +1,6 @@
 """What libmindspore-lite.so exports: the public API, and what the Python modules and the training library call, under a version
-of its own. The kernels of this machine are in the library alone; the others call them there."""
+of its own. The kernels of this machine are in the library, those that only training needs in the training library; the others call
+them there."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from mslite import _native
-from tests.runtime.test_library_size import BUILD, LIBRARY, cached
+from tests.runtime.test_library_size import BUILD, LIBRARY, ROOT, cached
 
 PACKAGE = BUILD / "python" / "mslite"
 MODULES = sorted(PACKAGE.glob("_*.so"))
@@ -66,11 +67,11 @@ def test_programs_see_the_public_api_only() -> None:
     assert set(by_version) == ({f"MSLITE_INTERNAL_{cached('CMAKE_PROJECT_VERSION')}"} if has_callers else set())
 
 
-def test_the_training_library_exports_its_classes_and_one_function() -> None:
+def test_the_training_library_exports_its_classes_one_function_and_its_kernels() -> None:
     if not TRAINING.is_file():
         pytest.skip(f"there is no {TRAINING}")
     names = {name for names in exports(TRAINING).values() for name in names}
-    assert {name for name in names if not PUBLIC.match(name)} == {"mslite_create_trainer"}
+    assert {name for name in names if not PUBLIC.match(name)} == {"mslite_create_trainer", "mslite_training_kernels"}
     assert any(name.startswith("mindspore::LossMonitor::") for name in names)
 
 
@@ -90,18 +91,30 @@ def test_all_that_is_exported_for_them_is_called() -> None:
     assert internal == called
 
 
-def test_only_the_library_holds_kernels() -> None:
-    """Portable ones are not looked for: a few lie beside functions that kernels of generated C's targets call, too."""
-    if not MODULES:
-        pytest.skip("there are no Python modules")
-    names = [name.encode() + b"\0" for name, _, isa, _ in _native.kernels() if isa != "scalar"]
-    if not names:
-        pytest.skip("this machine has portable kernels only")
-    contents = LIBRARY.read_bytes()
-    assert not [name for name in names if name not in contents]
-    for module in CALLERS:
+def kernels_in(library: Path) -> set[str]:
+    """The names of the kernels that the library defines, without `_scalar`, which portable ones have in their names alone."""
+    text = subprocess.run(["nm", library], check=True, capture_output=True, text=True).stdout
+    found = re.findall(r" [A-TV-Za-z] mslite_kernel_(\w+)$", text, re.MULTILINE)
+    return {name.removesuffix("_scalar") for name in found} - {"count"}
+
+
+def test_one_library_holds_each_kernel() -> None:
+    """In the modules portable ones are not looked for: a few lie beside functions that kernels of generated C's targets call,
+    too."""
+    if not MODULES or not TRAINING.is_file():
+        pytest.skip("there are no Python modules, or there is no training library")
+    text = (ROOT / "kernels/training/kernels.inc").read_text()
+    listed = set(re.findall(r"^KERNEL(?:_VECTOR)?\((\w+)\)", text, re.MULTILINE))
+    kernels = [(name, isa) for name, _, isa, _ in _native.kernels()]
+    names = {name.removesuffix("_scalar") for name, _ in kernels}
+    for_training = {name.removesuffix("_scalar") for name, isa in kernels if name.removesuffix(f"_{isa}") in listed}
+    assert len(for_training) >= len(listed)
+    assert kernels_in(TRAINING) == for_training
+    assert kernels_in(LIBRARY) == names - for_training
+    vectors = [f"{name}\0".encode() for name, isa in kernels if isa != "scalar"]
+    for module in MODULES:
         contents = module.read_bytes()
-        assert not [name for name in names if name in contents], module
+        assert not [name for name in vectors if name in contents], module
 
 
 def test_another_library_on_the_path_is_not_taken(tmp_path: Path) -> None:

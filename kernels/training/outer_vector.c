@@ -1,5 +1,5 @@
-/* The register tiles of matmul/outer.h. */
-#include "matmul/outer.h"
+/* The register tiles of training/outer.h. */
+#include "training/outer.h"
 
 /* Puts a tile whose vectors hang over the last column where it belongs. */
 static void outer_put(const outer_block *block, int64_t row, int32_t rows, const float *part) {

@@ -2,7 +2,7 @@
  * where a lies by columns, and products of few rows, whose a is turned around first. Packing b would take long next to
  * them. */
 #include "matmul/geometry.h"
-#include "matmul/outer.h"
+#include "training/outer.h"
 
 enum {
   SMALLEST_PART = 1 << 18, /* multiply-adds */
