@@ -46,9 +46,9 @@ class Trainer {
   // After each run of the session that succeeded.
   virtual Status FinishRun() = 0;
 
-  // In the order of the optimisers. Those that show memory of the trainer hold until its next call. The first call has
-  // the steps from then on keep them. Errors: kLiteNotSupport where the last step gave them up.
-  virtual Status Gradients(std::vector<mindspore::MSTensor> *gradients) = 0;
+  // In the order of the optimisers. Those that show memory of the trainer hold until its next call.
+  // Errors: kLiteNotSupport where each is given up as soon as its weight is updated.
+  virtual Status Gradients(std::vector<mindspore::MSTensor> *gradients) const = 0;
   virtual std::vector<mindspore::MSTensor> TrainableParams() const = 0;
   virtual std::vector<mindspore::MSTensor> FeatureMaps() const = 0;
   virtual std::vector<mindspore::MSTensor> OptimizerParams() const = 0;

@@ -38,7 +38,7 @@ bool Model::GetTrainMode() const {
 Tensors Model::GetGradients() const {
   Tensors gradients;
   const Status status =
-      Call(impl_.get(), "GetGradients", [&](mslite::Trainer *trainer) { return trainer->Gradients(&gradients); });
+      Call(impl_.get(), "GetGradients", [&](const mslite::Trainer *trainer) { return trainer->Gradients(&gradients); });
   return status.IsOk() ? gradients : Tensors();
 }
 

@@ -94,13 +94,12 @@ Status TrainerImpl::MakeSession(std::shared_ptr<Graph> graph, const SessionOptio
 Status TrainerImpl::MakeStep() {
   TrainingGraph training;
   MSLITE_TRY(ReadTrainingGraph(file_, loss_names_, &training));
-  gradient_names_.clear();
   for (const TrainedWeight &weight : training.weights) {
     gradient_names_.push_back(training.graph->tensors[static_cast<size_t>(weight.gradient)].name);
   }
+  keeps_gradients_ = schema::GetMetaGraph(file_->data())->mempoolSize() == 0;
   if (!keeps_gradients_) GiveUpGradients(&training);
   if (!is_mixed_) MSLITE_TRY(MakeSession(training.graph, options_, &step_));
-  if (step_ != nullptr && !shapes_.empty()) MSLITE_TRY(step_->Resize(shapes_));
   loss_count_ = training.loss_count;
   weights_ = std::move(training.weights);
   if (!is_mixed_) return mindspore::kSuccess;
@@ -178,14 +177,6 @@ Status TrainerImpl::PrepareRun() {
   if (!is_training_) return may_evaluate_ ? Status(mindspore::kSuccess) : MakeEvaluation(false);
   if (is_fresh_) ReturnFreeMemory();  // now nobody holds the session of evaluation any more
   is_fresh_ = false;
-  if (holds_gradients()) return mindspore::kSuccess;
-  if (wants_gradients_ && !keeps_gradients_) {
-    keeps_gradients_ = true;
-    const Status status = MakeStep();
-    keeps_gradients_ = status.IsOk();
-    MSLITE_TRY(status);
-  }
-  gave_up_gradients_ = !keeps_gradients_;
   return mindspore::kSuccess;
 }
 
@@ -322,22 +313,13 @@ Status TrainerImpl::Update(const std::vector<const void *> &gradients) {
   return updates_->Run(views.data(), nullptr);
 }
 
-Status TrainerImpl::Gradients(std::vector<MSTensor> *gradients) {
-  if (!holds_gradients() && schema::GetMetaGraph(file_->data())->mempoolSize() != 0) {
+Status TrainerImpl::Gradients(std::vector<MSTensor> *gradients) const {
+  if (!holds_gradients() && !keeps_gradients_) {
     return Fail(
         mindspore::kLiteNotSupport,
         "file '" + file_->name() +
             "' was made with --trainMemory: each gradient gives up its memory when its weight is updated. "
             "Set TrainCfg::accumulate_gradients_ to read gradients, or convert the model without --trainMemory");
-  }
-  wants_gradients_ = true;
-  if (!holds_gradients() && !keeps_gradients_) {
-    if (!gave_up_gradients_) return mindspore::kSuccess;  // there has been no step
-    return Fail(mindspore::kLiteNotSupport,
-                "file '" + file_->name() +
-                    "': the gradients of the last step gave up their memory when their weights were updated; those of "
-                    "the next steps will be kept. Call GetGradients before the first step whose gradients you want, or "
-                    "set TrainCfg::accumulate_gradients_");
   }
   for (size_t i = 0; i < weights_.size(); ++i) {
     const TensorShape &shape = GradientShape(i);

@@ -22,7 +22,7 @@ class TrainerImpl : public Trainer {
   Status Resize(const std::vector<TensorShape> &inputs) override;
   Status PrepareRun() override;
   Status FinishRun() override;
-  Status Gradients(std::vector<mindspore::MSTensor> *gradients) override;
+  Status Gradients(std::vector<mindspore::MSTensor> *gradients) const override;
   std::vector<mindspore::MSTensor> TrainableParams() const override;
   std::vector<mindspore::MSTensor> FeatureMaps() const override;
   std::vector<mindspore::MSTensor> OptimizerParams() const override;
@@ -74,9 +74,7 @@ class TrainerImpl : public Trainer {
   size_t loss_count_ = 0;
   std::vector<TrainedWeight> weights_;
   std::vector<std::string> gradient_names_;
-  bool wants_gradients_ = false;              // somebody asked for them: steps from now on keep them
-  bool keeps_gradients_ = false;              // `step_` does, until it is run again
-  bool gave_up_gradients_ = false;            // the last step did
+  bool keeps_gradients_ = true;               // until the next step
   std::vector<std::string> inference_names_;  // the variables that inference reads
 
   std::shared_ptr<Session> step_;          // forward, backward and updates; none in mixed precision

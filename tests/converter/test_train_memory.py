@@ -270,7 +270,6 @@ def test_gradients_are_given_up(optimizer: Optimizer, tmp_path: Path, capfd: pyt
     config = mslite.TrainCfg()
     config.accumulate_gradients = True
     asked, expected = _built(budget, config=config), _built(plain)
-    assert expected.get_gradients() == []
     _trained(asked, 1)
     _trained(expected, 1)
     gradients = asked.get_gradients()

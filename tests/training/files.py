@@ -45,7 +45,6 @@ def arrays(tensors: list[mslite.Tensor]) -> dict[str, Array]:
 
 def step(model: mslite.Model, inputs: list[Array]) -> tuple[float, dict[str, Array], dict[str, Array]]:
     """One step: the loss, and by the name of the weight its gradient and what it is then."""
-    model.get_gradients()  # from the first call on they are kept
     (loss,) = model.run_step(inputs)
     weights = model.get_trainable_params()
     gradients = model.get_gradients()

@@ -113,7 +113,6 @@ def test_steps_are_those_of_numpy(optimizer: str, tmp_path: Path) -> None:
     assert all(not value.any() for name, value in first.items() if name.endswith(".lora_B"))
     trainer = Trainer(with_adapters, squared_error, optimizer, rate)
     random = np.random.default_rng(2)
-    model.get_gradients()  # from now on they are kept
     for number in range(20):
         x = random.standard_normal((8, 64)).astype(np.float32)
         (loss,) = model.run_step([x, x])

@@ -236,24 +236,6 @@ def test_accumulated_gradients() -> None:
         model.apply_gradients([mslite.Tensor.from_numpy(np.zeros(3, np.float32), "x"), *halves])
 
 
-def test_gradients_that_nobody_asked_for(capfd: pytest.CaptureFixture[str]) -> None:
-    """Steps give up the memory of their gradients until somebody asks; the weights are the same."""
-    model, asked = build(ONE_LAYER), build(ONE_LAYER)
-    inputs = batch(model)
-    (loss,) = model.run_step(inputs)
-    _, first, _ = step(asked, inputs)
-    assert model.get_gradients() == []
-    assert "gave up their memory when their weights were updated" in capfd.readouterr().err
-    assert loss.get_data_to_numpy().size == 1
-    _assert_same(_weights(model), _weights(asked))
-    _, later, after = step(model, inputs)
-    _, expected, weights = step(asked, inputs)
-    _assert_same(later, expected)
-    _assert_same(after, weights)
-    assert first.keys() == later.keys()
-    assert any((first[name] != gradient).any() for name, gradient in later.items())
-
-
 def test_numbers_of_the_optimizer() -> None:
     model = build(ONE_LAYER)
     assert {name: float(values.item()) for name, values in arrays(model.get_optimizer_params()).items()} == {

@@ -149,11 +149,8 @@ class MS_API Model {
   /// the weights as they are. The outputs are to be asked for again afterwards.
   Status SetTrainMode(bool train);
   bool GetTrainMode() const;
-  /// Of the last step, or their sum where several make one update. Steps that do not accumulate give up the memory of
-  /// each gradient when its weight is updated, until this is called first: from then on they keep them. So call it
-  /// before the first step whose gradients you want; called after it, it gives none, with a message. A model that was
-  /// made with
-  /// `--trainMemory` never keeps them.
+  /// Of the last step, or their sum where several make one update. None, with a message, where the model was made with
+  /// `--trainMemory` and steps do not accumulate: each gradient gives up its memory when its weight is updated.
   std::vector<MSTensor> GetGradients() const;
   /// Updates the weights by these gradients, one for each of GetGradients(), found by name.
   ///

@@ -163,10 +163,8 @@ class Trainable(Predictor):
 
     def get_gradients(self) -> list[Tensor]:
         """Copies of the gradients of the last step, or of their sums where steps add them; one for each weight, in the
-        order of `get_trainable_params`. Steps that do not add gradients give up each one's memory when its weight is
-        updated, until this is called first: from then on they keep them. So call it before the first step whose gradients
-        you want; it gives an empty list then, and after a step that kept none. A model that was made with
-        `--trainMemory` keeps none unless steps add them."""
+        order of `get_trainable_params`. Empty before the first of such steps, and for models that were made with
+        `--trainMemory` unless steps add them."""
         return self._copies(lambda model: model.gradients())
 
     def apply_gradients(self, gradients: Sequence[Tensor]) -> None:
