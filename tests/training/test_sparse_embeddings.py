@@ -106,7 +106,7 @@ def test_gradients_and_momentum_are_refused(tmp_path: Path, capfd: pytest.Captur
     assert "sparse_embeddings" in capfd.readouterr().err
     params = {one.name: one for one in model.get_optimizer_params()}
     params["momentum"].set_data_from_numpy(np.asarray([0.9], np.float32))
-    with pytest.raises(RuntimeError, match="momentum.* must stay 0.*optimizer=Momentum"):
+    with pytest.raises(RuntimeError, match=r"momentum.* must stay 0.*optimizer=Momentum"):
         model.set_optimizer_params(list(params.values()))
 
 
