@@ -60,6 +60,7 @@ from mslite.converter.training.sparse import (
     remember_gates,
     sliced,
 )
+from mslite.converter.training.sparse_descent import check_settings, check_tables
 from mslite.converter.training.variables import Variables
 
 _PRODUCTS = (Conv2DFusion, Conv2dTransposeFusion, MatMulFusion, FullConnection)
@@ -203,6 +204,7 @@ class _Differentiation:
     def run(self, context: Context, optimizers_only: bool) -> TrainingGraph:
         parameters = self.parameters()
         kept = self.kept(parameters)
+        check_settings(self.settings, optimizers_only, self.source)
         self.graph.nodes = []
         build = Builder(self._whole())
         build.graph = self.graph
@@ -238,6 +240,7 @@ class _Differentiation:
                 first = len(self.graph.nodes)
                 steps.add(name, value, gradient)
                 self.passes.steps.append(self.graph.nodes[first:])
+        check_tables(self.settings, steps.sparse, self.source)
         self.graph.outputs = [loss.loss, self.output]
         self.graph.nodes = with_steps(before_steps, self.passes.steps)
         self.graph.nodes = live_nodes(self.graph)

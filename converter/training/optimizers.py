@@ -17,6 +17,7 @@ from mslite.converter.training.builder import Builder
 from mslite.converter.training.gradients import shape_of
 from mslite.converter.training.schedules import scheduled
 from mslite.converter.training.settings import Optimizer, TrainSettings
+from mslite.converter.training.sparse_descent import NAMED, is_sum_of_rows
 from mslite.converter.training.variables import Variables
 
 _INNER = "/preconditioned/"
@@ -58,6 +59,8 @@ class Steps:
         self._rate = scheduled(build, variables, settings)
         self._numbers: dict[str, Value] = {}
         self._optimizers_only = optimizers_only
+        self.sparse = 0
+        """How many tables change in the rows that were read."""
         decays = settings.optimizer is Optimizer.ADAM and settings.weight_decay  # without correction of its bias
         if settings.optimizer in (Optimizer.ADAM, Optimizer.ADAMW) and not decays:
             self._powers = [self._power("beta1", settings.beta1), self._power("beta2", settings.beta2)]
@@ -156,11 +159,11 @@ class Steps:
     def _zeros(self, name: str, weight: Value) -> Value:
         return self._variables.state(name, np.zeros(shape_of(weight), np.float32))
 
-    def _results(self, op: Operator, name: str, inputs: list[Value], states: dict[str, Value]) -> None:
+    def _results(self, op: Operator, name: str, inputs: list[Value], states: dict[str, Value], how: str = "") -> None:
         """The optimiser's node; its results are the weight and the states, in that order."""
         weight = inputs[0]
         shapes = [shape_of(weight), *(shape_of(value) for value in states.values())]
-        results = self._build.nodes(op, self._named(f"{op.name}-{name}"), inputs, shapes)
+        results = self._build.nodes(op, self._named(f"{how}{op.name}-{name}"), inputs, shapes)
         for variable, value in zip((name, *states), results, strict=True):
             self._variables.assign(variable, value)
 
@@ -190,7 +193,11 @@ class Steps:
         }
         accumulator, stat = states.values()
         op = training.SGD(nesterov=kind is Optimizer.NESTEROV, weight_decay=decay)
-        self._results(op, name, [weight, gradient, self._rate, accumulator, momentum, stat], states)
+        is_sparse = self._settings.sparse_embeddings and is_sum_of_rows(gradient)
+        self.sparse += is_sparse
+        self._results(
+            op, name, [weight, gradient, self._rate, accumulator, momentum, stat], states, NAMED if is_sparse else ""
+        )
 
     def _adam(self, name: str, weight: Value, gradient: Value) -> None:
         settings = self._settings

@@ -19,7 +19,7 @@ SECTION = "train_param"
 _KEYS = (
     "loss", "optimizer", "learning_rate", "momentum", "weight_decay", "beta1", "beta2", "epsilon", "alpha", "clip_norm", "batch_size", "frozen",
     "trained", "batch_norm", "dropout", "output", "memory", "lora_rank", "lora_alpha", "lora_layers", "lora_trained",
-    "schedule", "warmup_steps", "decay_steps", "decay_rate", "power",
+    "sparse_embeddings", "schedule", "warmup_steps", "decay_steps", "decay_rate", "power",
 )  # fmt: skip
 
 
@@ -99,6 +99,9 @@ def train_settings(keys: Mapping[str, str], defaults: TrainSettings = _PLAIN) ->
         memory=parse_memory(keys["memory"], "memory") if "memory" in keys else defaults.memory,
         frozen=_names(keys, "frozen"),
         trained=_names(keys, "trained"),
+        sparse_embeddings=_choice("sparse_embeddings", keys["sparse_embeddings"], _Switch) is _Switch.ON
+        if "sparse_embeddings" in keys
+        else defaults.sparse_embeddings,
         lora=_lora(keys),
         stated=frozenset(keys) - {"frozen"},  # more constants may stay
     )

@@ -131,6 +131,8 @@ class TrainSettings:
     """Names of constants that are trained although nothing else says that they are parameters."""
     sparse: tuple[tuple[str, LayerUpdate], ...] = ()
     """The layers that are trained, and what of them (`sparse.py`); none: all of all."""
+    sparse_embeddings: bool = False
+    """Whether a step changes the rows of tables that were read, and touches no others."""
     lora: Lora | None = None
     """Adapters; without them all parameters are trained."""
     only: frozenset[str] = frozenset()

@@ -7,11 +7,12 @@
 
 namespace mslite {
 namespace {
-// Whether a step may write over a variable that it reads: an optimiser, and a sum of what has one shape, read every
-// element before they write it. Single numbers are read by all parts of an optimiser.
+// Whether a step may write over a variable that it reads: an optimiser, also of single rows, and a sum of what has one
+// shape, read every element before they write it. Single numbers are read by all parts of an optimiser.
 bool WritesOver(const Graph &graph, const Program &program, const ProgramStep &step, int32_t output) {
   const Node &node = graph.nodes[static_cast<size_t>(step.node)];
   if (FindOptimizer(node.op) != nullptr) return node.op != MSLITE_OP_SGD || output != step.outputs.back();
+  if (node.op == MSLITE_OP_SparseDescent) return true;
   if (node.op != MSLITE_OP_AddFusion || step.inputs.size() != 2) return false;
   const auto tensor_at = [&](size_t input) -> const Tensor & {
     return graph.tensors[static_cast<size_t>(program.tensors[static_cast<size_t>(step.inputs[input])])];

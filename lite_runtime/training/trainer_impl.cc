@@ -18,6 +18,7 @@
 #include "training/adapters.h"
 #include "training/constants.h"
 #include "training/export.h"
+#include "training/sparse_descent.h"
 #include "training/transfer.h"
 
 namespace mslite {
@@ -97,8 +98,11 @@ Status TrainerImpl::MakeStep() {
   for (const TrainedWeight &weight : training.weights) {
     gradient_names_.push_back(training.graph->tensors[static_cast<size_t>(weight.gradient)].name);
   }
-  keeps_gradients_ = schema::GetMetaGraph(file_->data())->mempoolSize() == 0;
-  if (!keeps_gradients_) GiveUpGradients(&training);
+  keeps_gradients_ = schema::GetMetaGraph(file_->data())->mempoolSize() == 0 && !AsksForSparseDescent(training);
+  if (!keeps_gradients_) {
+    GiveUpGradients(&training);
+    zero_momenta_ = DescendSparsely(&training);
+  }
   if (!is_mixed_) MSLITE_TRY(MakeSession(training.graph, options_, &step_));
   loss_count_ = training.loss_count;
   weights_ = std::move(training.weights);
@@ -318,8 +322,10 @@ Status TrainerImpl::Gradients(std::vector<MSTensor> *gradients) const {
     return Fail(
         mindspore::kLiteNotSupport,
         "file '" + file_->name() +
-            "' was made with --trainMemory: each gradient gives up its memory when its weight is updated. "
-            "Set TrainCfg::accumulate_gradients_ to read gradients, or convert the model without --trainMemory");
+            "' was made with --trainMemory or sparse_embeddings: each gradient gives up its memory when its weight is "
+            "updated. Set TrainCfg::accumulate_gradients_ to read gradients, or convert the model without "
+            "--trainMemory and "
+            "sparse_embeddings");
   }
   for (size_t i = 0; i < weights_.size(); ++i) {
     const TensorShape &shape = GradientShape(i);
@@ -427,6 +433,17 @@ Status TrainerImpl::UpdateFeatureMaps(const std::vector<MSTensor> &weights) {
 }
 
 Status TrainerImpl::SetOptimizerParams(const std::vector<MSTensor> &params) {
+  for (const MSTensor &param : params) {
+    if (param == nullptr || param.Data() == nullptr || zero_momenta_.count(param.Name()) == 0) continue;
+    float value = 0.0f;
+    if (param.DataSize() == sizeof value) std::memcpy(&value, param.Data().get(), sizeof value);
+    if (value == 0.0f) continue;
+    return Fail(
+        mindspore::kLiteNotSupport,
+        "'" + param.Name() +
+            "' must stay 0: tables of embeddings are changed in the rows that were read, and momentum moves all. "
+            "Convert the model with optimizer=Momentum");
+  }
   return SetVariables(params, settings_names());
 }
 

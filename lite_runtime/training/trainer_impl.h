@@ -3,6 +3,7 @@
 #define MSLITE_TRAINING_TRAINER_IMPL_H
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -75,6 +76,7 @@ class TrainerImpl : public Trainer {
   std::vector<TrainedWeight> weights_;
   std::vector<std::string> gradient_names_;
   bool keeps_gradients_ = true;               // until the next step
+  std::set<std::string> zero_momenta_;        // variables: sparse steps rely on it
   std::vector<std::string> inference_names_;  // the variables that inference reads
 
   std::shared_ptr<Session> step_;          // forward, backward and updates; none in mixed precision

@@ -273,6 +273,16 @@ def smooth_l1(op: ops.SmoothL1Loss, inputs: Inputs) -> list[Array]:
     return [np.where(near, d**2 / (2 * beta), np.abs(d) - op.beta / 2).astype(np.float32)]
 
 
+@reference("SparseDescent")
+def sparse_descent(op: ops.SparseDescent, inputs: Inputs) -> list[Array]:
+    """weight - learning_rate times the sum of the gradients of each row."""
+    weight, rows, index, rate = (np.asarray(array) for array in inputs)
+    total = np.zeros(weight.shape, np.float64)
+    known = (index >= 0) & (index < len(weight))
+    np.add.at(total, index[known], rows.reshape(-1, *weight.shape[1:])[known].astype(np.float64))
+    return [(weight - total * rate.astype(np.float64).reshape(())).astype(np.float32)]
+
+
 @reference("SGD")
 def stochastic_descent(op: ops.SGD, inputs: Inputs) -> list[Array]:
     """With decay: a = momentum a + (1 - dampening) g, at first a = g; w -= rate a (nesterov: momentum a + g)."""
@@ -418,6 +428,14 @@ for _count in (77, 40000):
     case(f"{_count}", ops.AdamWeightDecay(),
          [_w, _s, np.abs(_s), float32([0.05]), float32([0.9]), float32([0.999]), float32([1e-6]), float32([0.01]), _g],
          tolerance=1e-4)  # fmt: skip
+for _count, _shape in ((5, (9, 3)), (40, (6, 70)), (7, (4, 3, 5)), (3, (2, 16500))):
+    case(f"{_count}-places", ops.SparseDescent(),
+         [normal(*_shape), normal(_count, *_shape[1:]), integers(0, _shape[0], _count, dtype=np.int32), float32([0.1])])  # fmt: skip
+case(
+    "places-outside",
+    ops.SparseDescent(),
+    [normal(3, 4), normal(4, 4), np.asarray([-1, 1, 3, 1], np.int32), float32([0.5])],
+)
 case("plain", ops.SGD(), [normal(7), normal(7), float32([0.1]), normal(7), float32([0]), float32([0])])
 with drawn_from(43):
     for _label, _from, _kernel, _result, _attributes in (

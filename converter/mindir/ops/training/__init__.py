@@ -51,7 +51,7 @@ from .losses import (
     SoftmaxCrossEntropyWithLogits,
     SparseSoftmaxCrossEntropyWithLogits,
 )
-from .optimizers import SGD, Adam, AdamWeightDecay, ApplyMomentum, Assign, AssignAdd
+from .optimizers import SGD, Adam, AdamWeightDecay, ApplyMomentum, Assign, AssignAdd, SparseDescent
 
 __all__ = [
     "SGD",
@@ -100,6 +100,7 @@ __all__ = [
     "SmoothL1Loss",
     "SmoothL1LossGrad",
     "SoftmaxCrossEntropyWithLogits",
+    "SparseDescent",
     "SparseSoftmaxCrossEntropyWithLogits",
     "SqrtGrad",
     "StridedSliceGrad",

@@ -64,3 +64,17 @@ class SGD(Operator):
     nesterov: bool = boolean(0)
     dampening: float = real(1)
     weight_decay: float = real(2)
+
+
+@operator(
+    1905,
+    inputs="weight rows index learning_rate",
+    outputs="weight",
+    training=True,
+    custom_type="mslite.SparseDescent",
+)
+class SparseDescent(Operator):
+    """Step of gradient descent on the rows of a table that were read; `rows` are their gradients, `index` says which rows they are.
+
+    Rows that are named several times get one step, by the sum of their gradients in the order of `index`.
+    """

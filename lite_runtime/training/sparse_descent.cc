@@ -1,0 +1,111 @@
+#include "training/sparse_descent.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+namespace mslite {
+namespace {
+constexpr char kSparse[] = "/sparse/";
+enum : size_t { kWeight, kGradient, kLearningRate, kAccumulator, kMomentum, kStat };  // operands of SGD
+enum : size_t { kRows, kIndex };                                                      // of UnsortedSegmentSum
+
+class SparseDescents {
+ public:
+  explicit SparseDescents(TrainingGraph *training) : graph_(*training->graph), main_(graph_.subgraphs[0]) {}
+
+  std::set<std::string> Run() {
+    for (const int32_t index : std::vector<int32_t>(main_.nodes)) {
+      if (NodeAt(index).op == MSLITE_OP_SGD) Replace(index);
+    }
+    return std::move(momenta_);
+  }
+
+ private:
+  Node &NodeAt(int32_t index) { return graph_.nodes[static_cast<size_t>(index)]; }
+
+  // -1: no node of the main graph makes it.
+  int32_t ProducerOf(int32_t tensor) {
+    for (const int32_t index : main_.nodes) {
+      const std::vector<int32_t> &outputs = NodeAt(index).outputs;
+      if (std::find(outputs.begin(), outputs.end(), tensor) != outputs.end()) return index;
+    }
+    return -1;
+  }
+
+  bool IsReadOnce(int32_t tensor) {
+    if (std::find(main_.outputs.begin(), main_.outputs.end(), tensor) != main_.outputs.end()) return false;
+    size_t readers = 0;
+    for (const int32_t index : main_.nodes) {
+      const std::vector<int32_t> &inputs = NodeAt(index).inputs;
+      readers += static_cast<size_t>(std::count(inputs.begin(), inputs.end(), tensor));
+    }
+    return readers == 1;
+  }
+
+  // The variable that a tensor is the value of; null: of none.
+  const char *VariableOf(int32_t tensor, int32_t *initial) {
+    const int32_t index = ProducerOf(tensor);
+    if (index < 0 || NodeAt(index).op != MSLITE_OP_ReadVariable) return nullptr;
+    *initial = NodeAt(index).inputs[0];
+    return static_cast<const mslite_ReadVariable *>(NodeAt(index).params)->variable;
+  }
+
+  bool IsZero(int32_t tensor) {
+    const Tensor &constant = graph_.tensors[static_cast<size_t>(tensor)];
+    float value = 1.0f;
+    if (constant.is_constant && constant.size == sizeof value) std::memcpy(&value, constant.data, sizeof value);
+    return value == 0.0f;
+  }
+
+  void Replace(int32_t index) {
+    const Node step = NodeAt(index);
+    if (static_cast<const mslite_SGD *>(step.params)->weight_decay != 0.0f || step.inputs.size() <= kStat) return;
+    const int32_t gradient = step.inputs[kGradient], sum = ProducerOf(gradient);
+    if (sum < 0 || NodeAt(sum).op != MSLITE_OP_UnsortedSegmentSum || !IsReadOnce(gradient)) return;
+    const int32_t places = NodeAt(sum).inputs[kIndex];
+    if (graph_.tensors[static_cast<size_t>(places)].type != MSLITE_INT32) return;
+    int32_t initial = 0;
+    const char *momentum = VariableOf(step.inputs[kMomentum], &initial);
+    if (momentum == nullptr || !IsZero(initial)) return;
+    momenta_.insert(momentum);
+    LeaveAccumulator(step);
+    Node &made = NodeAt(index);
+    made.op = MSLITE_OP_SparseDescent;
+    made.params = graph_.arena.Make<mslite_SparseDescent>();
+    made.primitive = nullptr;
+    made.inputs = {step.inputs[kWeight], NodeAt(sum).inputs[kRows], places, step.inputs[kLearningRate]};
+    made.outputs = {step.outputs[0]};
+    main_.nodes.erase(std::find(main_.nodes.begin(), main_.nodes.end(), sum));
+  }
+
+  // Without momentum nobody reads what accumulates: it is neither computed nor kept here, and in files stays what it
+  // is.
+  void LeaveAccumulator(const Node &step) {
+    const auto is_left = [&](int32_t index) {
+      const Node &node = NodeAt(index);
+      if (node.op == MSLITE_OP_AssignVariable) {
+        return node.inputs[0] == step.outputs[1] || node.inputs[0] == step.outputs[2];
+      }
+      return node.op == MSLITE_OP_ReadVariable &&
+             (node.outputs[0] == step.inputs[kAccumulator] || node.outputs[0] == step.inputs[kStat]);
+    };
+    const auto left =
+        std::stable_partition(main_.nodes.begin(), main_.nodes.end(), [&](int32_t index) { return !is_left(index); });
+    for (auto index = left; index != main_.nodes.end(); ++index) NodeAt(*index) = Node();  // no variable any more
+    main_.nodes.erase(left, main_.nodes.end());
+  }
+
+  Graph &graph_;
+  SubGraph &main_;
+  std::set<std::string> momenta_;
+};
+}  // namespace
+
+bool AsksForSparseDescent(const TrainingGraph &training) {
+  return std::any_of(training.weights.begin(), training.weights.end(),
+                     [](const TrainedWeight &weight) { return weight.node.find(kSparse) != std::string::npos; });
+}
+
+std::set<std::string> DescendSparsely(TrainingGraph *training) { return SparseDescents(training).Run(); }
+}  // namespace mslite
