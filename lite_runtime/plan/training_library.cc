@@ -7,10 +7,8 @@
 #include "model/shared_object.h"
 #include "op_params.h"
 
-extern "C" {
 // Linked to the program, it is found without looking.
-extern __attribute__((weak)) const mslite_kernel_list mslite_training_kernels;
-}
+#pragma weak mslite_training_kernels
 
 namespace mslite {
 namespace {

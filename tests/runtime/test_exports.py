@@ -98,13 +98,18 @@ def kernels_in(library: Path) -> set[str]:
     return {name.removesuffix("_scalar") for name in found} - {"count"}
 
 
+def kernels_for_training() -> set[str]:
+    """The kernels of the training library, without their instruction sets."""
+    text = (ROOT / "kernels/training/kernels.inc").read_text()
+    return set(re.findall(r"^KERNEL(?:_VECTOR)?\((\w+)\)", text, re.MULTILINE))
+
+
 def test_one_library_holds_each_kernel() -> None:
     """In the modules portable ones are not looked for: a few lie beside functions that kernels of generated C's targets call,
     too."""
     if not MODULES or not TRAINING.is_file():
         pytest.skip("there are no Python modules, or there is no training library")
-    text = (ROOT / "kernels/training/kernels.inc").read_text()
-    listed = set(re.findall(r"^KERNEL(?:_VECTOR)?\((\w+)\)", text, re.MULTILINE))
+    listed = kernels_for_training()
     kernels = [(name, isa) for name, _, isa, _ in _native.kernels()]
     names = {name.removesuffix("_scalar") for name, _ in kernels}
     for_training = {name.removesuffix("_scalar") for name, isa in kernels if name.removesuffix(f"_{isa}") in listed}
