@@ -24,7 +24,8 @@ RUNTIME = {
     "registry": {"api", "include", "model", "plan", "threads"},
     "api": {"crypto", "exec", "include", "model", "plan", "plan/rewrite", "registry", "threads"},
     # The training library, above everything that runs a model.
-    "training": {"api", "exec", "include", "model", "plan", "plan/rewrite"},
+    # It writes weights for generated C, and asks for the order there.
+    "training": {"api", "codegen", "exec", "include", "model", "plan", "plan/rewrite"},
     "python": {"include", "model", "plan", "codegen", "crypto"},
 }
 # room -> rooms whose headers it may include, and single headers

@@ -47,6 +47,8 @@ class Core:
     """Place in the arena of each input; None: it is read where the caller has it."""
     output_offsets: tuple[int | None, ...] = ()
     """Place in the arena of each output; None: it is written where the caller wants it."""
+    loads_weights: bool = False
+    """net<i>.bin holds replaceable weights alone: model<i>_load_weights makes what a run wants of them."""
     constants_size: int = 0
     """Bytes of constants, in C or in net<i>.bin."""
     arena_size: int = 0

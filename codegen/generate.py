@@ -14,7 +14,7 @@ import mslite
 from mslite.codegen.cmsis import with_cmsis_nn
 from mslite.codegen.compress import compressed
 from mslite.codegen.core import Core
-from mslite.codegen.emit import EmitOptions, emit_cores, for_threads, variables_of
+from mslite.codegen.emit import EmitOptions, Replaceable, emit_cores, for_threads, variables_of
 from mslite.codegen.ethosu import NPU_KERNEL
 from mslite.codegen.lowering import LoweringError, lower_ms
 from mslite.codegen.lowering.padded import pad_suppressions
@@ -160,7 +160,9 @@ def generate(
             weights_in_file=not settings.target.is_micro,
             parallel=settings.parallel,
             debug=settings.debug,
-            changeable=tuple(tuple(opened[group[0]].weights) for group in groups) if opened else (),
+            changeable=tuple(Replaceable(one.weights, one.signature) for one in (opened[group[0]] for group in groups))
+            if opened
+            else (),
             origins=tuple(_origin(source) for source in sources),
         )
         planned = list(zip(programs, plans, strict=True))

@@ -1,6 +1,6 @@
 """The core of a generated project: one model's C, from its program and its memory plan."""
 
-from mslite.codegen.emit.constants import variables_of
+from mslite.codegen.emit.constants import Replaceable, variables_of
 from mslite.codegen.emit.core import EmitOptions, emit_cores, for_threads
 
-__all__ = ["EmitOptions", "emit_cores", "for_threads", "variables_of"]
+__all__ = ["EmitOptions", "Replaceable", "emit_cores", "for_threads", "variables_of"]

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mslite.codegen.emit.fields import Field, Group, braced
 from mslite.codegen.emit.names import Names, brief, comment, short
 from mslite.codegen.emit.numbers import numbers_of
 from mslite.codegen.emit.packed import packed_fields
-from mslite.codegen.program import Program, Step, Storage, Tensor, all_steps
+from mslite.codegen.program import Array, Program, Step, Storage, Tensor, all_steps
 
 _WIDEST = 8
 """Bytes of the widest element: what the struct ends at a multiple of, wherever it begins."""
+_SIGNATURE = 4
 
 
 @dataclass(eq=False)
@@ -43,6 +44,10 @@ class Constants:
     of_operand: dict[tuple[Step, int], Constant] = field(default_factory=dict)
     """Packed operands."""
     size: int = 0
+    signature: bytes = b""
+    """What follows the replaceable constants, which come first; none: there are no such."""
+    file_size: int = 0
+    """Of these and the signature."""
 
     @property
     def alignment(self) -> int:
@@ -53,20 +58,32 @@ class Constants:
         image = bytearray(self.size)
         for entry in self.entries:
             image[entry.offset : entry.offset + len(entry.data)] = entry.data
+        image[self.file_size - len(self.signature) : self.file_size] = self.signature
         return bytes(image)
 
 
-def constants_of(programs: Sequence[Program], isa: str, first: Collection[str] = ()) -> Constants:
+@dataclass(frozen=True)
+class Replaceable:
+    """Constants that others may replace at run time."""
+
+    weights: Mapping[str, Array]
+    """float32, by name, in the order of net<i>.bin."""
+    signature: int
+    """What follows them there, in four bytes: of their names and shapes."""
+
+
+def constants_of(programs: Sequence[Program], isa: str, first: Replaceable | None = None) -> Constants:
     """Collects what the steps of the programs read, each contents once. `isa` is that of their target.
 
-    `first`: names of tensors that lie before all others, in the order of their names, and share their bytes with nobody.
+    `first` lie before all others, in their order, and share their bytes with nobody; their signature follows.
     """
     found = Constants()
+    replaceable = dict(first.weights) if first is not None else {}
     names = Names()
     same: dict[tuple[bytes, str, str], Constant] = {}
 
     def add(name: str, text: str, fields: tuple[Field | Group, ...], data: bytes, alignment: int) -> Constant:
-        key = (data, "".join(field.declaration("") for field in fields), name if name in first else "")
+        key = (data, "".join(field.declaration("") for field in fields), name if name in replaceable else "")
         if key not in same:
             same[key] = Constant(names.make(name, "constant"), text, fields, data, alignment)
             found.entries.append(same[key])
@@ -113,8 +130,16 @@ def constants_of(programs: Sequence[Program], isa: str, first: Collection[str] =
                     data,
                     tensor.data.itemsize,
                 )
-    changeable = {found.of_tensor[tensor]: tensor.name for tensor in found.of_tensor if tensor.name in first}
-    _place(found, names, changeable)
+    places = {name: place for place, name in enumerate(replaceable)}
+    order = {found.of_tensor[tensor]: places[tensor.name] for tensor in found.of_tensor if tensor.name in places}
+    unread = sorted(set(places.values()) - set(order.values()))
+    for place in unread:  # they keep their places in the file
+        name = list(replaceable)[place]
+        text = comment(f"{brief(name)}, which no step reads")
+        order[add(name, text, (Field("", numbers_of(replaceable[name])),), replaceable[name].tobytes(), 4)] = place
+    if first is not None:
+        found.signature = first.signature.to_bytes(_SIGNATURE, "little")
+    _place(found, names, order)
     return found
 
 
@@ -130,14 +155,16 @@ def variables_of(program: Program) -> list[Tensor]:
     return list(found)
 
 
-def _place(constants: Constants, names: Names, first: Mapping[Constant, str]) -> None:
-    """Those of `first` in the order of their names, then the widest elements, so that nothing but their ends needs filling.
+def _place(constants: Constants, names: Names, first: Mapping[Constant, int]) -> None:
+    """Those of `first` in their order, then the widest elements, so that nothing but their ends needs filling.
 
     Offsets are those of the image. A compiler aligns a member by its elements alone: gaps align it as its kernel needs.
     """
-    constants.entries.sort(key=lambda entry: (entry not in first, first.get(entry, ""), -entry.alignment))
+    constants.entries.sort(key=lambda entry: (entry not in first, first.get(entry, 0), -entry.alignment))
     at = end = 0
-    for entry in constants.entries:
+    for place, entry in enumerate(constants.entries):
+        if constants.signature and place == len(first):
+            at = constants.file_size = at + len(constants.signature)
         at += -at % entry.alignment
         entry.offset = at
         at += len(entry.data)
@@ -146,6 +173,8 @@ def _place(constants: Constants, names: Names, first: Mapping[Constant, str]) ->
             entry.gap = f"uint8_t {names.make('gap', 'gap')}[{-end % entry.alignment}];"
             end += -end % entry.alignment
         end += len(entry.data) + (-len(entry.data) % entry.width)
+    if constants.signature and len(constants.entries) == len(first):
+        at = constants.file_size = at + len(constants.signature)
     constants.size = at + -at % min(constants.alignment, _WIDEST)
 
 

@@ -71,6 +71,11 @@ class ModelFacts:
     workspace_size: int
     """The arena, and behind it what has no place there."""
     weights_size: int
+    """In memory."""
+    file_size: int
+    """Of net<i>.bin."""
+    loads_weights: bool
+    """A function makes the one of the other."""
     has_variables: bool
     parallel: bool
     case_count: int
@@ -152,7 +157,9 @@ def describe(core: Core, parallel: bool, cases: Sequence[Case]) -> ModelFacts:
         core.arena_size,
         core.arena_alignment,
         end,
+        0 if core.weights is None else core.constants_size,
         0 if core.weights is None else len(core.weights),
+        core.loads_weights,
         core.has_variables,
         parallel,
         len(cases),

@@ -19,6 +19,12 @@ struct TrainerSettings {
   SessionOptions options;
 };
 
+// For C that mslite-codegen has made with keep_original_weight.
+struct MicroWeightSettings {
+  bool half = false;                    // as float16
+  std::vector<std::string> changeable;  // as changeable_weights_name says; none: all
+};
+
 struct ExportSettings {
   bool inference_only = true;
   bool quantised_weights = false;
@@ -72,6 +78,9 @@ class Trainer {
   virtual Status Export(const ExportSettings &settings, std::vector<uint8_t> *model) const = 0;
   // The same into a file, which is there whole or as it was.
   virtual Status Export(const ExportSettings &settings, const std::string &path) const = 0;
+  // The weights of inference, as generated C reads them, into a file; likewise. Errors: kLiteInputParamInvalid for
+  // names of no weights; kLiteParamInvalid for weights beyond float16.
+  virtual Status ExportMicroWeights(const MicroWeightSettings &settings, const std::string &path) const = 0;
   // What low-rank adapters have learned, and nothing else. Errors: kLiteNotSupport where the model has none.
   virtual Status ExportAdapter(const std::string &path) const = 0;
 };

@@ -189,4 +189,23 @@ Status Serialization::ExportModel(const Model &model, ModelType model_type, cons
                   return trainer.Export(settings, path);
                 });
 }
+
+Status Serialization::ExportWeightsCollaborateWithMicro(const Model &model, ModelType model_type,
+                                                        const std::string &weight_file, bool is_inference,
+                                                        bool enable_fp16,
+                                                        const std::vector<std::string> &changeable_weights_name) {
+  const std::string caller = "ExportWeightsCollaborateWithMicro";
+  return Call(model.impl_.get(), caller.c_str(), [&](mslite::Trainer *trainer) -> Status {
+    if (weight_file.empty()) return mslite::Fail(kLiteParamInvalid, caller + ": the file has no name");
+    if (model_type != kMindIR && model_type != kMindIR_Lite) {
+      return mslite::Fail(kLiteNotSupport, caller + " writes weights of .ms models only (kMindIR_Lite or kMindIR)");
+    }
+    if (!is_inference) {
+      return mslite::Fail(kLiteNotSupport, caller +
+                                               " writes weights for inference only (is_inference); generated C that "
+                                               "trains writes its own (MSModelExportWeight)");
+    }
+    return trainer->ExportMicroWeights({enable_fp16, changeable_weights_name}, weight_file);
+  });
+}
 }  // namespace mindspore

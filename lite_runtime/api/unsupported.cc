@@ -1,5 +1,4 @@
-// What MindSpore Lite's API has and this library does not: training of two graphs, weights for its generated code,
-// pre-processing, graphics memory.
+// What MindSpore Lite's API has and this library does not: pre-processing, graphics memory, several files at once.
 #include "include/api/model.h"
 #include "include/api/serialization.h"
 
@@ -23,12 +22,6 @@ Status Model::BindGLTexture2DMemory(const std::map<std::string, unsigned int> &,
   return NotBuilt("BindGLTexture2DMemory");
 }
 
-Status Serialization::ExportWeightsCollaborateWithMicro(const Model &, ModelType, const std::string &, bool, bool,
-                                                        const std::vector<std::string> &) {
-  return Status(kLiteNotSupport,
-                "ExportWeightsCollaborateWithMicro is not supported by this library: export the model, and let "
-                "mslite-codegen write it as C");
-}
 Status Serialization::SetParameters(const std::map<std::string, Buffer> &, Model *) {
   return Status(kMEFailed, "SetParameters is not supported by this library");
 }

@@ -16,7 +16,10 @@
 
 #include "codegen/needed_kernels.h"
 #include "codegen/read_model.h"
+#include "codegen/replaceable_weights.h"
 #include "codegen/written_plan.h"
+#include "model/bytes.h"
+#include "model/load.h"
 #include "single_call.h"
 
 namespace mslite::python {
@@ -191,6 +194,20 @@ std::pair<std::vector<NeedEntry>, std::vector<std::string>> Needs(const std::fil
   }
   return {std::move(list), std::move(needs.parts)};
 }
+
+/// Names in their order, and their signature.
+std::pair<std::vector<std::string>, uint32_t> ReplaceableWeightsOf(const std::filesystem::path &path,
+                                                                   const std::vector<std::string> &wanted) {
+  std::shared_ptr<const Bytes> bytes;
+  std::shared_ptr<Graph> graph;
+  codegen::ReplaceableWeights found;
+  CheckModel(Bytes::Map(path.string(), &bytes));
+  CheckModel(Load(std::move(bytes), &graph));
+  CheckModel(codegen::FindReplaceableWeights(*graph, wanted, &found));
+  std::vector<std::string> names;
+  for (const auto &[name, weight] : found) names.push_back(name);
+  return {std::move(names), codegen::SignatureOf(found)};
+}
 }  // namespace
 
 NB_MODULE(_codegen, module) {
@@ -300,6 +317,11 @@ NB_MODULE(_codegen, module) {
   module.def("needs", &Needs, nb::arg("path"),
              "What a model needs of the library: (number, name, kinds of values, whether it may be computed while "
              "planning, kernels that take no float32) of each operator, and the parts of loading. Raises ModelError.");
+  module.def(
+      "replaceable_weights", &ReplaceableWeightsOf, nb::arg("path"), nb::arg("wanted"),
+      "The names of the float32 weights that others may replace in generated C, in their order, and the signature "
+      "that follows them in net<i>.bin. `wanted` are some of them, or their beginnings up to a '/'; none: all. "
+      "Raises ModelError.");
   module.def("kernels", &Kernels, "(name, operator, instruction set, may run in place) of the targets' kernels.");
   module.def("derived_size", &DerivedSize, nb::arg("name"), "Bytes of the struct that the kernel's `prepare` fills.");
   module.def(

@@ -103,6 +103,15 @@ void DefineTraining(nb::class_<ms::Model> *model) {
                                              static_cast<ms::QuantizationType>(quantization), inference_only, outputs));
       },
       nb::arg("path"), nb::arg("quantization"), nb::arg("inference_only"), nb::arg("outputs"));
+  model->def(
+      "export_micro_weights",
+      [](const ms::Model &trained, const std::filesystem::path &path, bool is_inference, bool half,
+         const std::vector<std::string> &changeable) {
+        nb::gil_scoped_release release;
+        Check(ms::Serialization::ExportWeightsCollaborateWithMicro(trained, ms::kMindIR, path.string(), is_inference,
+                                                                   half, changeable));
+      },
+      nb::arg("path"), nb::arg("is_inference"), nb::arg("half"), nb::arg("changeable"));
 }
 
 }  // namespace mslite::python

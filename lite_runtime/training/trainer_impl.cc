@@ -18,6 +18,7 @@
 #include "training/adapters.h"
 #include "training/constants.h"
 #include "training/export.h"
+#include "training/micro_weights.h"
 #include "training/sparse_descent.h"
 #include "training/transfer.h"
 
@@ -505,6 +506,14 @@ Status TrainerImpl::Export(const ExportSettings &settings, const std::string &pa
   std::vector<uint8_t> model;
   MSLITE_TRY(Export(settings, &model));
   return WriteFile(path, model);
+}
+
+Status TrainerImpl::ExportMicroWeights(const MicroWeightSettings &settings, const std::string &path) const {
+  std::vector<uint8_t> model;
+  MSLITE_TRY(Export(ExportSettings(), &model));
+  std::vector<uint8_t> weights;
+  MSLITE_TRY(WriteMicroWeights(model, settings, &weights));
+  return WriteFile(path, weights);
 }
 
 Status TrainerImpl::ExportAdapter(const std::string &path) const {

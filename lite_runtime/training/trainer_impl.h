@@ -39,6 +39,7 @@ class TrainerImpl : public Trainer {
                   const std::vector<mindspore::TrainCallBack *> &callbacks) override;
   Status Export(const ExportSettings &settings, std::vector<uint8_t> *model) const override;
   Status Export(const ExportSettings &settings, const std::string &path) const override;
+  Status ExportMicroWeights(const MicroWeightSettings &settings, const std::string &path) const override;
   Status ExportAdapter(const std::string &path) const override;
 
  private:

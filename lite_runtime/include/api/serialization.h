@@ -41,7 +41,14 @@ class MS_API Serialization {
   ///
   /// Errors: kLiteNotSupport for a model that has no adapters or is not built for training; kLiteFileError.
   static Status ExportAdapter(const Model &model, const std::string &adapter_file);
-  /// kLiteNotSupport.
+  /// Writes the weights of a model that is built for training, as inference reads them now, as the file net<i>.bin of C
+  /// that mslite-codegen has made with keep_original_weight=true of the inference model that ExportModel writes. Only
+  /// for inference. `enable_fp16` writes half of the bytes, which the C turns into float32. `changeable_weights_name`
+  /// must be what the C was made with. The path is taken as it is; the file is there whole or as it was before.
+  ///
+  /// Errors: kLiteNotSupport for a model that is built for inference, another type, or is_inference=false;
+  /// kLiteInputParamInvalid for names of no float32 weights; kLiteParamInvalid for weights beyond float16 (enable_fp16);
+  /// kLiteFileError where the file cannot be written.
   static Status ExportWeightsCollaborateWithMicro(const Model &model, ModelType model_type,
                                                   const std::string &weight_file, bool is_inference = true,
                                                   bool enable_fp16 = false,

@@ -239,6 +239,25 @@ class Trainable(Predictor):
         outputs = strings("output_tensor_name", output_tensor_name)
         self._workers.run(lambda model: model.export_model(path, quantization, export_inference_only, outputs))
 
+    def export_weights_collaborate_with_micro(
+        self,
+        weight_file: Path,
+        is_inference: bool = True,
+        enable_fp16: bool = False,
+        changeable_weights_name: Sequence[str] = (),
+    ) -> None:
+        """Writes the weights as inference reads them now, as net<i>.bin of C that `mslite-codegen` has made with
+        `keep_original_weight` of the inference model that `export_model` writes. `enable_fp16` writes float16, half of the
+        bytes; `changeable_weights_name` must be what the C was made with.
+
+        Raises RuntimeError for `is_inference=False`, for names of no float32 weights, for weights beyond float16, and for a
+        file that cannot be written."""
+        path = os.fspath(weight_file)
+        checked("is_inference", is_inference, bool)
+        checked("enable_fp16", enable_fp16, bool)
+        names = strings("changeable_weights_name", changeable_weights_name)
+        self._workers.run(lambda model: model.export_micro_weights(path, is_inference, enable_fp16, names))
+
     def export_adapter(self, adapter_file: Path) -> None:
         """Writes what low-rank adapters (`lora_rank` of `converter_lite --trainModel`) have learned, and nothing of their base, to
         a `.ms` file for `load_adapter`; the path as in `export_model`.

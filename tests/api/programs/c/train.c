@@ -142,8 +142,10 @@ static void checkpoints(const char *training, const char *folder) {
   size_t size = 0;
   CHECK(MSExportModelBuffer(model, kMSModelTypeMindIR, &bytes, &size, kMSNO_QUANT, false, NULL, 0) == kMSStatusSuccess);
   CHECK(bytes != NULL && size > 0);
-  CHECK(MSExportWeightsCollaborateWithMicro(model, kMSModelTypeMindIR, trained, true, false, NULL, 0) ==
+  CHECK(MSExportWeightsCollaborateWithMicro(model, kMSModelTypeMindIR, trained, false, false, NULL, 0) ==
         kMSStatusLiteNotSupport);
+  CHECK(MSExportWeightsCollaborateWithMicro(model, kMSModelTypeMindIR, "/no/such/folder/net0.bin", true, false, NULL,
+                                            0) == kMSStatusLiteFileError);
   train(model, kSteps - kFirst, losses + kFirst);
   printf("losses");
   for (int i = 0; i < kSteps; ++i) printf(" %.9g", (double)losses[i]);

@@ -12,7 +12,10 @@ typedef struct MicroModel MicroModel;
 /* What never changes. */
 typedef struct MicroModelInfo {
   size_t arena_size;
-  size_t weights_size; /* bytes of net<i>.bin; 0: constants are part of the program */
+  size_t weights_size; /* bytes of constants in memory; 0: they are part of the program */
+  size_t file_size;    /* bytes of net<i>.bin, with which they begin */
+  /* Makes the one of the other; 0: it cannot. NULL: they are the same. */
+  int (*load)(void *weights, const void *file, size_t size);
   bool keeps_state;    /* the arena holds variables: it is the model's own */
   int (*run)(const MicroModel *model, const void *const inputs[], void *const outputs[], void *arena);
   void (*reset)(const MicroModel *model); /* gives variables their first values; NULL: there are none */

@@ -29,10 +29,12 @@ void MSModelDestroy(MSModelHandle *model) {
 
 static MSStatus TakeWeights(MicroModel *model, const void *data, size_t size) {
   if (model->info->weights_size == 0) return kMSStatusSuccess;
-  if (data == NULL || size != model->info->weights_size) return kMSStatusLiteInputParamInvalid;
-  model->weights = MicroAllocateAligned(size, &model->weights_block);
+  const bool is_loaded = model->info->load != NULL;
+  if (data == NULL || (!is_loaded && size != model->info->file_size)) return kMSStatusLiteInputParamInvalid;
+  model->weights = MicroAllocateAligned(model->info->weights_size, &model->weights_block);
   if (model->weights == NULL) return kMSStatusLiteMemoryFailed;
-  memcpy(model->weights, data, size);
+  if (is_loaded && !model->info->load(model->weights, data, size)) return kMSStatusLiteInputParamInvalid;
+  if (!is_loaded) memcpy(model->weights, data, size);
   return kMSStatusSuccess;
 }
 
@@ -97,7 +99,7 @@ MSStatus MSModelExportWeight(const MSModelHandle model, const char *export_path)
   if (!micro->built) return kMSStatusLiteUninitializedObj;
   FILE *file = fopen(export_path, "wb");
   if (file == NULL) return kMSStatusLiteFileError;
-  const bool is_written = fwrite(micro->weights, 1, micro->info->weights_size, file) == micro->info->weights_size;
+  const bool is_written = fwrite(micro->weights, 1, micro->info->file_size, file) == micro->info->file_size;
   if (fclose(file) == 0 && is_written) return kMSStatusSuccess;
   (void)remove(export_path); /* a part of the weights is worse than none */
   return kMSStatusLiteFileError;

@@ -202,8 +202,10 @@ class TrainingTest {
       float[] losses = train(model, 3);
       assertEquals(losses[0], losses[1], "one update for two steps");
       assertNotEquals(losses[1], losses[2]);
-      assertFalse(model.exportWeightsCollaborateWithMicro("x", true, false, null));
-      assertTrue(model.getLastError().contains("ExportWeightsCollaborateWithMicro"), model.getLastError());
+      assertFalse(model.exportWeightsCollaborateWithMicro("x", false, false, null));
+      assertTrue(model.getLastError().contains("is_inference"), model.getLastError());
+      assertFalse(model.exportWeightsCollaborateWithMicro("/no/such/folder/x", true, true, null));
+      assertTrue(model.getLastError().contains("/no/such/folder/x"), model.getLastError());
     }
   }
 
