@@ -162,6 +162,8 @@ _RULES: dict[str, tuple[Callable[[Net], Net], _Function]] = {
     "repeated-in-front": (lambda n: n.add(rearrange.Reshape(), np.asarray([1, 4, 6], np.int32)).add(MatMulFusion(transpose_b=True), _PAIR),
                           lambda z: z @ _PAIR.transpose(0, 2, 1)),
     "clip": (lambda n: n.add(unary.Clip(min=-0.4, max=0.9)), lambda z: np.clip(z, -0.4, 0.9)),
+    "clip-below": (lambda n: n.add(unary.Clip(min=-0.4, max=np.inf)), lambda z: np.maximum(z, -0.4)),
+    "clip-above": (lambda n: n.add(unary.Clip(min=-np.inf, max=0.4)), lambda z: np.minimum(z, 0.4)),
     "clip-by-operands": (lambda n: n.add(unary.Clip(), np.float32(-0.4), np.float32(0.9)), lambda z: np.clip(z, -0.4, 0.9)),
     "sine": (lambda n: n.add(unary.Sin()), np.sin),
     "cosine": (lambda n: n.add(unary.Cos()), np.cos),
