@@ -111,6 +111,8 @@ _RULES: dict[str, tuple[Callable[[Net], Net], _Function]] = {
         lambda z: z[:, -3::2]),
     "gather": (lambda n: n.add(indexing.Gather(), np.asarray([[3, 0], [-1, 3]], np.int32), np.asarray([1], np.int32)),
                lambda z: z[:, [[3, 0], [-1, 3]]]),
+    "gather-tuples": (lambda n: n.add(indexing.GatherNd(), np.asarray([[3, 0], [-1, 2], [3, 0]], np.int32)), lambda z: z[[3, -1, 3], [0, 2, 0]]),
+    "gather-rows": (lambda n: n.add(indexing.GatherNd(), np.asarray([[3], [0], [3]], np.int32)), lambda z: z[[3, 0, 3]]),
     "gather-one": (lambda n: n.add(indexing.Gather(), np.asarray(2, np.int32), np.asarray([0], np.int32)), lambda z: z[2]),
     "stack": (lambda n: n.add(assembly.Stack(axis=-1), twice=True), lambda z: np.stack([z, z], axis=-1)),
     "transpose": (lambda n: n.add(rearrange.Transpose(), np.asarray([1, 0], np.int32)), lambda z: z.T),
