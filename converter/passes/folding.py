@@ -113,7 +113,7 @@ def _fold_constant(graph: Graph, node: Node, context: Context) -> None:
 def _reads_parameters(node: Node, context: Context) -> bool:
     """Whether it takes rows of a table, or reads what is named as trained."""
     first = node.inputs[0]
-    is_table = node.op.name == "Gather" and first.dtype is DataType.FLOAT32 and (first.rank or 0) > 1
+    is_table = node.op.name in ("Gather", "GatherNd") and first.dtype is DataType.FLOAT32 and (first.rank or 0) > 1
     named = context.settings.trained_constants
     return is_table or any(is_named(value.name, name) for value in node.inputs for name in named)
 

@@ -13,7 +13,7 @@ _WEIGHTS_BEHIND_X = frozenset(
 _MOVEMENTS = frozenset(
     {"Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "ExpandDims", "Concat", "Stack", "Cast"}
 )
-_PARTS = frozenset({"SliceFusion", "StridedSlice", "Split", "Unstack", "Gather"})
+_PARTS = frozenset({"SliceFusion", "StridedSlice", "Split", "Unstack", "Gather", "GatherNd"})
 """Layers that read parts of one constant have weights of their own."""
 
 
@@ -47,7 +47,7 @@ def shared_parameters(graph: Graph) -> frozenset[Value]:
 
 
 def _is_weight(node: Node, place: int) -> bool:
-    return (place > 0 and node.op.name in _WEIGHTS_BEHIND_X) or (place == 0 and node.op.name == "Gather")
+    return (place > 0 and node.op.name in _WEIGHTS_BEHIND_X) or (place == 0 and node.op.name in ("Gather", "GatherNd"))
 
 
 def _is_as_it_is(value: Value, moved: set[Value]) -> bool:

@@ -11,7 +11,7 @@ from mslite.converter.mindir.ops.activation import PReLUFusion
 from mslite.converter.mindir.ops.arithmetic import AddFusion, AddN, BiasAdd, MulFusion
 from mslite.converter.mindir.ops.convolution import Conv2DFusion, Conv2dTransposeFusion
 from mslite.converter.mindir.ops.enums import DataType
-from mslite.converter.mindir.ops.indexing import Gather
+from mslite.converter.mindir.ops.indexing import Gather, GatherNd
 from mslite.converter.mindir.ops.matmul import FullConnection, MatMulFusion
 from mslite.converter.mindir.ops.normalization import (
     ChannelsLastInstanceNorm,
@@ -324,7 +324,7 @@ class _Differentiation:
         if value in self.named or value in self.scales.weights:
             return True
         if not place:  # only a table of embeddings is a first operand
-            return isinstance(node.op, Gather)
+            return isinstance(node.op, Gather | GatherNd)
         if isinstance(node.op, BatchNormTraining) and place in _STATISTICS:
             return False
         if isinstance(node.op, _WITH_WEIGHTS):

@@ -50,12 +50,16 @@ def _gate(call: Call, dy: Value, x: Value, what: str) -> Value:
 
 def _above(call: Call, dy: Value, x: Value, low: float) -> Value:
     """dy where x > low, else 0."""
+    if np.isinf(low):
+        return dy
     bound = call.build.constant(call.name("low"), np.float32(low))
     return _gate(call, dy, call.difference("above", x, bound), "x_above")
 
 
 def _within(call: Call, dy: Value, x: Value, high: float) -> Value:
     """dy where x < high, else 0."""
+    if np.isinf(high):
+        return dy
     bound = call.build.constant(call.name("high"), np.float32(high))
     return _gate(call, dy, call.add(arithmetic.SubFusion(), "below", [bound, x], call.shape(0)), "x_below")
 

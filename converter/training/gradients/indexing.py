@@ -29,6 +29,28 @@ def _gather(call: Call, dy: Value) -> Gradients:
     return [dx, *[None] * (len(call.node.inputs) - 1)]
 
 
+@rule("GatherNd")
+def _gather_tuples(call: Call, dy: Value) -> Gradients:
+    """The dimensions that a tuple names become one; then it is a row."""
+    shape, index = call.shape(0), call.node.inputs[1]
+    *before, depth = call.shape(1)
+    count, rows = prod(before), prod(shape[:depth])
+    rest = shape[depth:]
+    if depth == 1:
+        places = _rows(call, count, rows)
+    elif index.data is not None:
+        sizes = np.asarray(shape[:depth])
+        tuples = np.asarray(index.data, np.int64).reshape(-1, depth)
+        flat = np.ravel_multi_index(tuple((tuples % sizes).T), tuple(sizes))
+        places = call.build.constant(call.name("index"), flat.astype(np.int32))
+    else:
+        raise NoGradientError(
+            "tuples of several numbers that are computed have no gradient here", "Take rows by Gather"
+        )
+    total = summed_at(call, call.build.reshaped(dy, (count, *rest), call.name("rows")), 0, places, rows)
+    return [call.build.reshaped(total, shape, call.name("params")), None]
+
+
 def summed_at(call: Call, dy: Value, axis: int, index: Value, size: int, what: str = "") -> Value:
     """The sums of the slices along `axis` of dy that `index`, a vector of int32, gives the same place of `size`."""
     rank = len(shape_of(dy))
