@@ -2,6 +2,7 @@
 //
 //   kernel_bench                                       layers of well-known networks
 //   kernel_bench conv:H,W,IN,OUT,KERNEL[,STRIDE[,GROUP]] matmul:M,K,N ...
+//   kernel_bench forward:M,K,N input:M,K,N weight:M,K,N   of a step: a product whose matrix changes, and its gradients
 //   kernel_bench --kernel=gemm ...                     only entries whose name contains that
 //
 // Every entry that takes the call is timed on one thread: the best of repeated runs, with warm caches. GFLOP/s count
@@ -32,6 +33,7 @@ struct Layer {
   std::vector<int64_t> lists;  // stride, padding: what the attributes point to
   std::vector<mslite_tensor> inputs;
   mslite_tensor output{};
+  bool is_trained = false;  // the second operand is no constant
   double flops = 0;
 };
 
@@ -68,6 +70,21 @@ Layer Product(const std::string &name, const std::vector<int64_t> &n) {
   return layer;
 }
 
+// A product in a step of training, [M, K] by a matrix [K, N] that changes: itself, or the gradient of its input or
+// matrix.
+Layer TrainedProduct(const std::string &name, const std::string &kind, const std::vector<int64_t> &n) {
+  Layer layer = Product(name, n);
+  layer.is_trained = true;
+  if (kind == "input") {
+    layer.matmul.transpose_b = true;
+    layer.inputs = {Tensor({n[0], n[2]}), Tensor({n[1], n[2]})};
+  } else if (kind == "weight") {
+    layer.matmul.transpose_a = true;
+    layer.inputs = {Tensor({n[0], n[1]}), Tensor({n[0], n[2]})};
+  }
+  return layer;
+}
+
 // False: `text` is not a layer.
 bool Parse(const std::string &text, Layer *layer) {
   const size_t colon = text.find(':');
@@ -88,6 +105,10 @@ bool Parse(const std::string &text, Layer *layer) {
   }
   if (kind == "matmul" && numbers.size() == 3) {
     *layer = Product(text, numbers);
+    return true;
+  }
+  if ((kind == "forward" || kind == "input" || kind == "weight") && numbers.size() == 3) {
+    *layer = TrainedProduct(text, kind, numbers);
     return true;
   }
   return false;
@@ -116,6 +137,7 @@ double Time(const mslite_kernel &kernel, const mslite_node &node, const std::vec
   std::vector<Memory> packed;
   packed.reserve(inputs.size());
   for (size_t i = 1; i < inputs.size() && kernel.pack_size != nullptr; ++i) {
+    if (node.inputs[i]->data == nullptr) continue;
     const int64_t bytes = kernel.pack_size(&node, static_cast<int32_t>(i));
     if (bytes == 0) continue;
     packed.emplace_back(bytes);
@@ -171,7 +193,7 @@ bool Measure(Layer layer, bool is_stored, const std::string &filter, double peak
     mslite_tensor &tensor = layer.inputs[i];
     if (is_stored) tensor.type = i == 2 ? MSLITE_INT32 : MSLITE_INT8;
     data.push_back(Fill(&tensor, i == 1, &records[i]));
-    if (i > 0) tensor.data = data.back().data();  // weights are constants
+    if (i > 0 && !layer.is_trained) tensor.data = data.back().data();
     inputs.push_back(&tensor);
     contents.push_back(data.back().data());
   }
@@ -228,7 +250,8 @@ int main(int argc, char **argv) {
     } else {
       std::fprintf(stderr,
                    "kernel_bench: cannot read '%s'\n"
-                   "usage: kernel_bench [--kernel=NAME] [conv:H,W,IN,OUT,KERNEL[,STRIDE[,GROUP]]] [matmul:M,K,N] ...\n",
+                   "usage: kernel_bench [--kernel=NAME] [conv:H,W,IN,OUT,KERNEL[,STRIDE[,GROUP]]] [matmul:M,K,N] "
+                   "[forward:M,K,N] [input:M,K,N] [weight:M,K,N] ...\n",
                    argv[i]);
       return 2;
     }
@@ -240,7 +263,9 @@ int main(int argc, char **argv) {
   std::printf("one core: %.1f GFLOP/s of float32 multiply-adds\n", peak);
   bool measured = true;
   for (Layer &layer : layers) {
-    for (const bool is_stored : {false, true}) measured = Measure(layer, is_stored, filter, peak) && measured;
+    for (const bool is_stored : {false, true}) {
+      if (!is_stored || !layer.is_trained) measured = Measure(layer, is_stored, filter, peak) && measured;
+    }
   }
   return measured ? 0 : 1;
 }

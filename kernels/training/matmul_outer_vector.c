@@ -6,7 +6,7 @@
 
 enum {
   SMALLEST_PART = 1 << 18, /* multiply-adds */
-  MOST_PARTS = 16,
+  MOST_PARTS = 8,
   FEW_ROWS = 16, /* of an a that lies by rows */
   TURNED = 64    /* numbers of k in one part of the first phase */
 };
@@ -39,7 +39,14 @@ static mslite_status matmul_outer_prepare(const mslite_node *node, void *derived
       work >= (double)MOST_PARTS * (double)SMALLEST_PART ? MOST_PARTS : 1 + (int64_t)(work / (double)SMALLEST_PART);
   numbers->panels = larger(1, divide_up(p->n, OUTER_COLUMNS));
   numbers->row_blocks = larger(1, divide_up(p->m, OUTER_BLOCK));
-  const int64_t panel_blocks = smaller(numbers->panels, divide_up(wanted, numbers->row_blocks));
+  int64_t panel_blocks = smaller(numbers->panels, divide_up(wanted, numbers->row_blocks));
+  /* A part copies its columns of a and b: of all ways to make so many parts, that which copies least. */
+  for (int64_t rows = numbers->row_blocks + 1; rows <= smaller(wanted, divide_up(p->m, OUTER_ROWS)); ++rows) {
+    const int64_t panels = smaller(numbers->panels, divide_up(wanted, rows));
+    if (panels * p->m + rows * p->n >= panel_blocks * p->m + numbers->row_blocks * p->n) continue;
+    numbers->row_blocks = rows;
+    panel_blocks = panels;
+  }
   numbers->panel_block = divide_up(numbers->panels, panel_blocks);
   numbers->panel_blocks = divide_up(numbers->panels, numbers->panel_block);
   numbers->row_block = larger(1, divide_up(divide_up(p->m, numbers->row_blocks), OUTER_ROWS)) * OUTER_ROWS;
@@ -53,7 +60,7 @@ static mslite_status matmul_outer_prepare(const mslite_node *node, void *derived
     schedule->shared_bytes = p->m * p->k * (int64_t)sizeof(float);
   }
   schedule->part_count[schedule->phase_count++] = (int32_t)(p->batch * parts);
-  schedule->scratch_bytes = OUTER_SCRATCH * (int64_t)sizeof(float);
+  schedule->scratch_bytes = outer_scratch(numbers->row_block) * (int64_t)sizeof(float);
   return MSLITE_OK;
 }
 
@@ -97,7 +104,7 @@ static void matmul_outer_run(const mslite_run *run, int32_t phase, int32_t part)
         .c_step = p->n,
         .adds = k > 0,
     };
-    outer_copy_left(&block, rows, left);
+    outer_copy_left(&block, rows, last_panel - first_panel, left);
     for (int64_t panel = first_panel; panel < last_panel; ++panel) {
       const int64_t column = panel * OUTER_COLUMNS;
       block.columns = smaller(OUTER_COLUMNS, p->n - column);

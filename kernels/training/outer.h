@@ -12,16 +12,15 @@ enum {
   OUTER_COLUMNS = OUTER_VECTORS * SIMD_WIDTH, /* of a panel */
   OUTER_ROWS = SIMD_REGISTERS == 16 ? 4 : 12, /* of the largest tile */
   OUTER_STEP = 256, /* rows of left and right that are summed in registers: a panel of 32 KB stays in the L1 cache */
-  OUTER_BLOCK = 8 * OUTER_ROWS, /* rows of c: a step of them stays in the L2 cache */
-  OUTER_COPIED = 4 * OUTER_ROWS /* rows of c from which on it pays to copy a panel */
+  OUTER_BLOCK = (SIMD_WIDTH == 4 ? 8 : 32) * OUTER_ROWS, /* rows of c: a step of them stays in the L2 cache */
+  OUTER_COPIED = 4 * OUTER_ROWS,                         /* rows of c from which on it pays to copy a panel */
+  OUTER_COPIED_LEFT = 4                                  /* panels from which on it pays to copy left */
 };
-
-/* Floats of the workspace: a panel, and a step of a block of left. */
-#define OUTER_SCRATCH (OUTER_STEP * (OUTER_COLUMNS + OUTER_BLOCK))
 
 typedef struct {
   const float *left;
-  int64_t left_step;
+  int64_t left_step;         /* from row to row */
+  int64_t left_tile;         /* from the columns of one tile to those of the next */
   const float *const *right; /* pointers to `count` rows, of which whole vectors can be read */
   int64_t count;
   float *c;
@@ -33,14 +32,34 @@ typedef struct {
 /* `rows` rows of c of one panel. */
 void MSLITE_ISA_NAME(mslite_outer_run)(const outer_block *block, int64_t rows);
 
-/* Rows that lie far apart fall into few places of the caches: a block of them is copied next to each other. */
-static inline void outer_copy_left(outer_block *block, int64_t rows, float *copy) {
-  if (block->left_step <= OUTER_BLOCK) return;
-  for (int64_t i = 0; i < block->count; ++i) {
-    memcpy(copy + i * OUTER_BLOCK, block->left + i * block->left_step, (size_t)rows * sizeof *copy);
+/* Rows of c that are computed with one copy of left, for `rows` rows of all. */
+static inline int64_t outer_block_rows(int64_t rows) { return rows < OUTER_BLOCK ? rows : OUTER_BLOCK; }
+
+/* Floats of the workspace for `rows` rows of c: a panel, and a step of a block of left in whole tiles. */
+static inline int64_t outer_scratch(int64_t rows) {
+  return OUTER_STEP * (OUTER_COLUMNS + (outer_block_rows(rows) + OUTER_ROWS - 1) / OUTER_ROWS * OUTER_ROWS);
+}
+
+/* Rows that lie far apart fall into few places of the caches: what a tile reads of them is copied next to each other,
+ * where there are many panels to multiply with, or the rows lie very far apart. */
+static inline void outer_copy_left(outer_block *block, int64_t rows, int64_t panels, float *copy) {
+  block->left_tile = OUTER_ROWS;
+  if (block->left_step <= 2 * OUTER_ROWS || (panels < OUTER_COPIED_LEFT && block->left_step <= OUTER_BLOCK)) return;
+  for (int64_t row = 0; row < rows; row += OUTER_ROWS) {
+    const float *from = block->left + row;
+    float *to = copy + row * block->count;
+    const int64_t width = rows - row < OUTER_ROWS ? rows - row : OUTER_ROWS;
+    for (int64_t i = 0; i < block->count; ++i, from += block->left_step, to += OUTER_ROWS) {
+      if (width == OUTER_ROWS) {
+        memcpy(to, from, OUTER_ROWS * sizeof *to);
+      } else {
+        memcpy(to, from, (size_t)width * sizeof *to);
+      }
+    }
   }
   block->left = copy;
-  block->left_step = OUTER_BLOCK;
+  block->left_step = OUTER_ROWS;
+  block->left_tile = block->count * OUTER_ROWS;
 }
 
 /* One row of a panel: where it lies, or, for so many rows of c that it pays, and where whole vectors would reach over

@@ -16,7 +16,13 @@ SIMD_INLINE void outer_tile(const outer_block *block, int64_t row, const int32_t
   SIMD_UNROLL for (int32_t r = 0; r < rows; ++r) {
     SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) sum[r][v] = simd_set(0.0f);
   }
-  const float *left = block->left + row;
+  const float *left = block->left + row / OUTER_ROWS * block->left_tile + row % OUTER_ROWS;
+  /* What the sums are added to comes while they are computed. */
+  for (int32_t r = 0; SIMD_WIDTH > 1 && block->adds && r < rows; ++r) {
+    const float *place = block->c + (row + r) * block->c_step;
+    __builtin_prefetch(place, 1);
+    if (vectors * SIMD_WIDTH > 16) __builtin_prefetch(place + 16, 1);
+  }
   for (int64_t i = 0; i < block->count; ++i, left += block->left_step) {
     simd_f32 x[OUTER_VECTORS];
     SIMD_UNROLL for (int32_t v = 0; v < vectors; ++v) x[v] = simd_load_f32(block->right[i] + v * SIMD_WIDTH);

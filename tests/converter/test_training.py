@@ -90,6 +90,8 @@ _RULES: dict[str, tuple[Callable[[Net], Net], _Function]] = {
     "multiply": (lambda n: n.add(arithmetic.MulFusion(), _A), lambda z: z * _A),
     "multiply-self": (lambda n: n.add(arithmetic.MulFusion(), twice=True), np.square),
     "divide": (lambda n: n.add(arithmetic.DivFusion(), _A + 3), lambda z: z / (_A + 3)),
+    "divide-by-number": (lambda n: n.add(arithmetic.DivFusion(), np.float32(1.7)), lambda z: z / np.float32(1.7)),
+    "divide-first": (lambda n: n.add(unary.ExpFusion()).add(arithmetic.DivFusion(), _A, first=True), lambda z: _A / np.exp(z)),
     "maximum": (lambda n: n.add(arithmetic.Maximum(), _A), lambda z: np.maximum(z, _A)),
     "fused": (lambda n: n.add(arithmetic.AddFusion(activation_type=ActivationType.RELU), _A), lambda z: np.maximum(z + _A, 0)),
     "mean": (lambda n: n.add(reduction.ReduceFusion(mode=ReduceMode.ReduceMean, keep_dims=True), np.asarray([1], np.int32)),

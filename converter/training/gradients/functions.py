@@ -312,6 +312,8 @@ def _binary(call: Call, dy: Value) -> Gradients:
         if call.shape(place) == whole:
             found[place] = call.add(arithmetic.MulFusion(), "ab"[place], [dy, other], whole)
             return found
+    if name in ("DivFusion", "RealDiv") and call.wanted == (True, False) and of_a == whole:
+        return [call.add(arithmetic.DivFusion(), "a", [dy, b], whole), None]
     ops: dict[str, Operator] = {
         "AddFusion": training.AddGrad(),
         "BiasAdd": training.AddGrad(),
