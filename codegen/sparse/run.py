@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mslite.codegen.sparse.choices import Choice, choices_of, updates_of
+from mslite.codegen.sparse.choices import SHARES, Choice, choices_of, updates_of
 from mslite.codegen.sparse.memory import MemoryOf, Needed
-from mslite.codegen.sparse.search import Added, Found, search
+from mslite.codegen.sparse.search import Added, Found, Price, from_the_end, search
 from mslite.codegen.sparse.trials import Outcome, Samples, Trials
 from mslite.codegen.targets import Target
 from mslite.codegen.training.generate import TrainSource, read_module
@@ -19,6 +19,8 @@ from mslite.converter.training import LayerUpdate, TrainSettings, is_training, t
 
 _JOINT = 8
 """So many lengths of the search's way are tried with all that was chosen by then."""
+_LONGER = 4
+"""Whole sets are compared after so many times the steps of a trial."""
 
 
 @dataclass(frozen=True)
@@ -72,8 +74,8 @@ def choose_updates(
     choices = choices_of(layers)
     memory = MemoryOf(module, settings, target, source)
 
-    def price(chosen: list[Choice]) -> int:
-        return memory.about(chosen)
+    def price(chosen: Collection[Choice]) -> int:
+        return memory.about(list(chosen))
 
     first = _first(choices, layers[-1].name, price, budget, source)
     trials = Trials(module, settings, samples, source, steps)
@@ -88,39 +90,47 @@ def choose_updates(
         tried.append(Tried(choice, contribution, price([*first, choice]) - price(first)))
     progress("the search")
     contributions = {one.choice: one.contribution for one in tried}
-    found = search(first, contributions, lambda chosen: price(list(chosen)), budget)
+    ways = [search(first, contributions, price, budget)]
+    ways += [from_the_end(first, contributions, price, budget, share) for share in SHARES]
+    for way in ways:
+        while memory.of(way.chosen).arena > budget and way.added:  # the plan needs more than the search was told
+            way.take_back()
+    _shorten(ways[0], trials, alone, progress)
+    found, after = _best(ways, trials, progress)
     needed = memory.of(found.chosen)
-    while needed.arena > budget and found.added:  # the plan needs more than the search was told
-        found.take_back()
-        needed = memory.of(found.chosen)
-    joint = _joint(found, trials, alone, progress)
-    best = max(joint, key=lambda count: joint[count].score)
-    if best < len(found.added):
-        found.added = found.added[:best]
-        needed = memory.of(found.chosen)
     order = {layer.name: number for number, layer in enumerate(layers)}
     updates = tuple(sorted(updates_of(found.chosen), key=lambda one: order[one[0]]))
     return Result(
         tried, first, found.added, updates, needed, memory.of_all(), memory.of(first), budget, before,
-        alone, joint[best], steps, trials.batch,
+        alone, after, steps, trials.batch,
     )  # fmt: skip
 
 
-def _joint(found: Found, trials: Trials, alone: Outcome, progress: Callable[[str], None]) -> dict[int, Outcome]:
-    """The outcome of what the search chose first, by how many additions: contributions that were measured one by one need not add up."""
+def _shorten(found: Found, trials: Trials, alone: Outcome, progress: Callable[[str], None]) -> None:
+    """Leaves what the search chose first, as far as it is of use together: contributions that were measured one by one need not
+    add up."""
     count = len(found.added)
-    outcomes = {0: alone}
+    scores = {0: alone.score}
     for share in range(1, _JOINT + 1):
         additions = count * share // _JOINT
-        if additions not in outcomes:
+        if additions not in scores:
             progress(f"{additions} of {count} together")
-            outcomes[additions] = trials.outcomes(Found(found.first, found.added[:additions]).chosen)[1]
-    return outcomes
+            scores[additions] = trials.outcomes(Found(found.first, found.added[:additions]).chosen)[1].score
+    found.added = found.added[: max(scores, key=lambda additions: scores[additions])]
 
 
-def _first(
-    choices: list[Choice], last: str, price: Callable[[list[Choice]], int], budget: int, source: str
-) -> list[Choice]:
+def _best(ways: Sequence[Found], trials: Trials, progress: Callable[[str], None]) -> tuple[Found, Outcome]:
+    """What a longer trial says is best, and its outcome."""
+    outcomes: dict[tuple[tuple[str, LayerUpdate], ...], tuple[Found, Outcome]] = {}
+    for number, way in enumerate(ways, 1):
+        updates = updates_of(way.chosen)
+        if updates not in outcomes:
+            progress(f"{number} of {len(ways)} sets, longer")
+            outcomes[updates] = way, trials.outcomes(way.chosen, _LONGER)[1]
+    return max(outcomes.values(), key=lambda one: one[1].score)
+
+
+def _first(choices: list[Choice], last: str, price: Price, budget: int, source: str) -> list[Choice]:
     """What every trial trains: the last layer, or, where that does not fit, its bias or the fewest of its channels."""
     own = [choice for choice in choices if choice.layer == last]
     bias = [choice for choice in own if not choice.share]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from mslite.codegen.sparse.choices import Choice
 
@@ -70,6 +71,22 @@ def search(first: Sequence[Choice], contributions: Mapping[Choice, float], price
             return found
         _, best, now = max(fitting, key=lambda one: one[0])
         found.added.append(Added(best, _gain(best, found.chosen, contributions), now))
+
+
+def from_the_end(
+    first: Sequence[Choice], contributions: Mapping[Choice, float], price: Price, budget: int, share: Fraction
+) -> Found:
+    """The last layers, with their biases and this share of their weights, as far back as they fit; `contributions` are in the order of the
+    forward pass."""
+    found = Found(first)
+    for choice in reversed(contributions):
+        if choice.share not in (0, share):
+            continue
+        total = price([*found.chosen, choice])
+        if total > budget:
+            break
+        found.added.append(Added(choice, contributions[choice], total))
+    return found
 
 
 def _replaces(choice: Choice, other: Choice) -> bool:

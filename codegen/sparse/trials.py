@@ -51,16 +51,18 @@ def read_samples(path: Path) -> Samples:
 
 @dataclass(frozen=True)
 class Outcome:
-    """On the samples held back: the mean loss, and the share that is classified right, where the loss is one of classes. The latter
-    decides: a network that has forgotten everything has a small loss, too."""
+    """On the samples held back: the mean loss, and, where the loss is one of classes, the share that is classified right and the mean
+    probability of the right class."""
 
     loss: float
     accuracy: float | None
+    probability: float = 0.0
 
     @property
     def score(self) -> float:
-        """Larger is better."""
-        return -self.loss if self.accuracy is None else self.accuracy
+        """Larger is better. With classes the probability decides: a network that has forgotten everything has a small loss, too, and
+        what is right of few samples moves in large steps."""
+        return -self.loss if self.accuracy is None else self.probability
 
     @property
     def text(self) -> str:
@@ -84,8 +86,8 @@ class Trials:
         order = np.random.default_rng(0).permutation(samples.count)
         self.held, self.own = order[: min(held, max(batch, _MOST_HELD))], order[held:]
 
-    def outcomes(self, chosen: Collection[Choice]) -> tuple[Outcome, Outcome]:
-        """Before and after training what is chosen."""
+    def outcomes(self, chosen: Collection[Choice], lengths: int = 1) -> tuple[Outcome, Outcome]:
+        """Before and after training what is chosen, for so many times the steps of a trial."""
         settings = replace(self.settings, sparse=updates_of(chosen))
         training = training_graph(copy_module(self.module), settings, self.source, optimizers_only=True)
         inputs = list(training.module.main.inputs)
@@ -101,7 +103,7 @@ class Trials:
         rate = settings.learning_rate
         model.set_learning_rate(rate)
         chance = np.random.default_rng(1)
-        for _ in range(self.steps):
+        for _ in range(self.steps * lengths):
             rows = chance.choice(self.own, self.batch, replace=False)
             model.run_step([arrays[name][rows] for name in names])
         return before, self._evaluate(model, names, arrays)
@@ -119,7 +121,8 @@ class Trials:
             model.set_train_mode(False)
             right = float(np.mean([self._right(model, names, arrays, rows) for rows in batches]))
             model.set_train_mode(True)
-        return Outcome(float(np.mean(losses)), right)
+        # Of a batch it is the geometric mean.
+        return Outcome(float(np.mean(losses)), right, float(np.exp(-np.asarray(losses, np.float64)).mean()))
 
     def _right(self, model: mslite.Model, names: list[str], arrays: Mapping[str, Array], rows: Array) -> float:
         """The share of these samples whose label is the likeliest."""
