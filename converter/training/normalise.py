@@ -184,9 +184,11 @@ def _is_uniform(value: Value) -> bool:
 
 
 def _is_one_layer(first: Node, second: Node) -> bool:
-    """Whether they share other numbers, or both stand before, or behind, layers that do."""
-    pairs = ((first, second), (_before(first), _before(second)), (_behind(first), _behind(second)))
-    return any(_share_weights(*pair) for pair in pairs)
+    """Whether they share other numbers, or both stand between layers that do."""
+    if _share_weights(first, second):
+        return True
+    pairs = ((_before(first), _before(second)), (_behind(first), _behind(second)))
+    return all(_share_weights(*pair) for pair in pairs)
 
 
 def _share_weights(first: Node | None, second: Node | None) -> bool:
