@@ -98,7 +98,9 @@ def test_trained_on_the_device(digits: Path, tmp_path: Path) -> None:
 
 
 @needs_models
-@pytest.mark.nonconforming("weights of the copy that is planned are inputs, which MindSpore Lite does not take in these layouts")
+@pytest.mark.nonconforming(
+    "weights of the copy that is planned are inputs, which MindSpore Lite does not take in these layouts"
+)
 def test_a_training_file_of_mindspore(tmp_path: Path) -> None:
     """LeNet, whose file has MindSpore's layouts."""
     model = build(LENET)
