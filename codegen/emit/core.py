@@ -20,7 +20,7 @@ from mslite.codegen.emit.names import brief, c_string, comment
 from mslite.codegen.emit.nests import Dialect
 from mslite.codegen.emit.numbers import numbers_of, wrapped
 from mslite.codegen.emit.steps import Places, Row, Table, grouped, kernels_of, shape_text, table_of
-from mslite.codegen.program import COPY, Array, Plan, Program, Step, Tensor, all_steps
+from mslite.codegen.program import COPY, Array, Plan, Program, Step, all_steps
 from mslite.codegen.targets import MAXIMUM_THREADS, target_named
 from mslite.converter.mindir.graph import numpy_type
 

@@ -98,6 +98,9 @@ def test_trained_on_the_device(digits: Path, tmp_path: Path) -> None:
 
 
 @needs_models
+@pytest.mark.nonconforming(
+    "weights of the copy that is planned are inputs, which MindSpore Lite does not take in these layouts"
+)
 def test_a_training_file_of_mindspore(tmp_path: Path) -> None:
     """LeNet, whose file has MindSpore's layouts."""
     model = build(LENET)
@@ -118,7 +121,7 @@ def test_some_weights(digits: Path, tmp_path: Path) -> None:
     model = build(digits)
     inputs = _digits(model)
     model.export_model(tmp_path / "inference.ms")
-    (name,) = (weight.name for weight in model.get_trainable_params() if weight.name.startswith("fc.weight"))
+    name = [weight.name for weight in model.get_trainable_params() if len(weight.shape) == 2][-1]
     project = _project(tmp_path / "inference.ms", tmp_path / "project", (name,))
     weight = next(weight for weight in model.get_trainable_params() if weight.name == name)
     changed = np.random.default_rng(2).standard_normal(weight.shape).astype(np.float32)
