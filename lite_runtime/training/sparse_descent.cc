@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 namespace mslite {
@@ -90,10 +91,15 @@ class SparseDescents {
       return node.op == MSLITE_OP_ReadVariable &&
              (node.outputs[0] == step.inputs[kAccumulator] || node.outputs[0] == step.inputs[kStat]);
     };
-    const auto left =
-        std::stable_partition(main_.nodes.begin(), main_.nodes.end(), [&](int32_t index) { return !is_left(index); });
-    for (auto index = left; index != main_.nodes.end(); ++index) NodeAt(*index) = Node();  // no variable any more
-    main_.nodes.erase(left, main_.nodes.end());
+    std::vector<int32_t> kept;
+    for (const int32_t index : main_.nodes) {
+      if (is_left(index)) {
+        NodeAt(index) = Node();  // no variable any more
+      } else {
+        kept.push_back(index);
+      }
+    }
+    main_.nodes = std::move(kept);
   }
 
   Graph &graph_;
