@@ -79,7 +79,7 @@ def from_the_end(
     """The last layers, with their biases and this share of their weights, as far back as they fit; `contributions` are in the order of the
     forward pass."""
     found = Found(first)
-    for choice in reversed(contributions):
+    for choice in reversed(list(contributions)):
         if choice.share not in (0, share):
             continue
         total = price([*found.chosen, choice])
