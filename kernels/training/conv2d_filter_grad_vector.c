@@ -143,7 +143,7 @@ static void multiply_part(const mslite_run *run, const filter_grad_derived *numb
           .c_step = numbers->columns,
           .adds = pixel > piece * numbers->piece,
       };
-      outer_copy_left(&block, rows, last_panel - first_panel, (float *)run->scratch + OUTER_STEP * OUTER_COLUMNS);
+      outer_copy_left(&block, rows, (float *)run->scratch + OUTER_STEP * OUTER_COLUMNS);
       for (int64_t panel = first_panel; panel < last_panel; ++panel) {
         const int64_t taps = panel / numbers->panels_of_piece,
                       inside = panel % numbers->panels_of_piece * OUTER_COLUMNS;

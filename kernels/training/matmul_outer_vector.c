@@ -104,7 +104,7 @@ static void matmul_outer_run(const mslite_run *run, int32_t phase, int32_t part)
         .c_step = p->n,
         .adds = k > 0,
     };
-    outer_copy_left(&block, rows, last_panel - first_panel, left);
+    outer_copy_left(&block, rows, left);
     for (int64_t panel = first_panel; panel < last_panel; ++panel) {
       const int64_t column = panel * OUTER_COLUMNS;
       block.columns = smaller(OUTER_COLUMNS, p->n - column);

@@ -14,7 +14,7 @@ enum {
   OUTER_STEP = 256, /* rows of left and right that are summed in registers: a panel of 32 KB stays in the L1 cache */
   OUTER_BLOCK = (SIMD_WIDTH == 4 ? 8 : 32) * OUTER_ROWS, /* rows of c: a step of them stays in the L2 cache */
   OUTER_COPIED = 4 * OUTER_ROWS,                         /* rows of c from which on it pays to copy a panel */
-  OUTER_COPIED_LEFT = 4                                  /* panels from which on it pays to copy left */
+  OUTER_NEAR = 8 * OUTER_ROWS /* floats from row to row of left up to which it does not pay to copy */
 };
 
 typedef struct {
@@ -40,11 +40,11 @@ static inline int64_t outer_scratch(int64_t rows) {
   return OUTER_STEP * (OUTER_COLUMNS + (outer_block_rows(rows) + OUTER_ROWS - 1) / OUTER_ROWS * OUTER_ROWS);
 }
 
-/* Rows that lie far apart fall into few places of the caches: what a tile reads of them is copied next to each other,
- * where there are many panels to multiply with, or the rows lie very far apart. */
-static inline void outer_copy_left(outer_block *block, int64_t rows, int64_t panels, float *copy) {
+/* Rows that lie far apart fall into few places of the caches: what a tile reads of them is copied next to each other.
+ */
+static inline void outer_copy_left(outer_block *block, int64_t rows, float *copy) {
   block->left_tile = OUTER_ROWS;
-  if (block->left_step <= 2 * OUTER_ROWS || (panels < OUTER_COPIED_LEFT && block->left_step <= OUTER_BLOCK)) return;
+  if (block->left_step <= OUTER_NEAR) return;
   for (int64_t row = 0; row < rows; row += OUTER_ROWS) {
     const float *from = block->left + row;
     float *to = copy + row * block->count;
