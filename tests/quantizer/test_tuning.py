@@ -14,7 +14,7 @@ from mslite.converter.mindir.module_io import save
 from mslite.converter.mindir.ops.enums import ActivationType
 from mslite.converter.mindir.ops.matmul import FullConnection
 from mslite.converter.mindir.ops.rearrange import Reshape
-from mslite.converter.mindir.ops.unary import Atan
+from mslite.converter.mindir.ops.unary import Floor
 from mslite.converter.verify.interpreter import run_graph
 from mslite.quantizer.accuracy.budget import with_raised
 from mslite.quantizer.calibration.calibrate import calibrate
@@ -114,12 +114,12 @@ def test_the_student_computes_what_the_integers_do(raised: dict[str, Precision],
 
 
 def test_layers_without_a_gradient_are_named_and_stay() -> None:
-    """Atan has no gradient: what comes before it stays, what comes after it learns."""
+    """Floor has no gradient: what comes before it stays, what comes after it learns."""
     draw = np.random.default_rng(5)
     x, a, s, y = real("x", 1, 32), real("a", 1, 32), real("s", 1, 32), real("y", 1, 8)
     nodes = [
         node(FullConnection(has_bias=False), "before", [x, weight(draw, "w1", 32, 32)], a),
-        node(Atan(), "wave", [a], s),
+        node(Floor(), "wave", [a], s),
         node(FullConnection(has_bias=False), "after", [s, weight(draw, "w2", 8, 32)], y),
     ]
     module = Module([Graph("main", [x], [y], nodes)])
@@ -139,7 +139,7 @@ def test_what_cannot_learn_at_all_says_why() -> None:
     draw = np.random.default_rng(5)
     x, a, y = real("x", 1, 32), real("a", 1, 32), real("y", 1, 32)
     dense = node(FullConnection(has_bias=False), "dense", [x, weight(draw, "w1", 32, 32)], a)
-    module = Module([Graph("main", [x], [y], [dense, node(Atan(), "wave", [a], y)])])
+    module = Module([Graph("main", [x], [y], [dense, node(Floor(), "wave", [a], y)])])
     plain, _ = quantised(module, settings(""))
     tuned, report = quantised(module, settings())
     assert report.tuning is None

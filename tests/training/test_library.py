@@ -14,9 +14,9 @@ from mslite.converter.mindir.module_io import to_meta
 from mslite.converter.mindir.ms_writer import ms_bytes
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.training import SmoothL1Loss
-from tests.runtime.test_library_size import BUILD
 from tests.training.files import LENET, needs_models
 
+BUILD = Path(os.environ.get("MSLITE_BUILD", Path(__file__).parents[2] / "build"))
 PROGRAM = BUILD / "tests" / "runtime" / "run_model"
 LIBRARY = "libmindspore-lite.so.0"
 TRAINING = BUILD / "lite_runtime" / "libmindspore-lite-train.so.0"
