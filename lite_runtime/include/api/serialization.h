@@ -47,8 +47,8 @@ class MS_API Serialization {
   /// must be what the C was made with. The path is taken as it is; the file is there whole or as it was before.
   ///
   /// Errors: kLiteNotSupport for a model that is built for inference, another type, or is_inference=false;
-  /// kLiteInputParamInvalid for names of no float32 weights; kLiteParamInvalid for weights beyond float16 (enable_fp16);
-  /// kLiteFileError where the file cannot be written.
+  /// kLiteInputParamInvalid for names of no float32 weights; kLiteParamInvalid for weights beyond float16
+  /// (enable_fp16); kLiteFileError where the file cannot be written.
   static Status ExportWeightsCollaborateWithMicro(const Model &model, ModelType model_type,
                                                   const std::string &weight_file, bool is_inference = true,
                                                   bool enable_fp16 = false,

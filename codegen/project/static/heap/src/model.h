@@ -16,7 +16,7 @@ typedef struct MicroModelInfo {
   size_t file_size;    /* bytes of net<i>.bin, with which they begin */
   /* Makes the one of the other; 0: it cannot. NULL: they are the same. */
   int (*load)(void *weights, const void *file, size_t size);
-  bool keeps_state;    /* the arena holds variables: it is the model's own */
+  bool keeps_state; /* the arena holds variables: it is the model's own */
   int (*run)(const MicroModel *model, const void *const inputs[], void *const outputs[], void *arena);
   void (*reset)(const MicroModel *model); /* gives variables their first values; NULL: there are none */
   /* Takes the shapes of inputs that input_data points to (int64_t); false: the program was not generated for them.
