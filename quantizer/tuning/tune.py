@@ -116,9 +116,13 @@ class _Attempt:
     def is_better(self) -> bool:
         return (self.after.cosine, self.after.sqnr) > (self.before.cosine, self.before.sqnr)
 
+    @property
+    def is_kept(self) -> bool:
+        return self.is_better and self.holds
+
     def tuning(self, samples: int) -> Tuning:
         before, after = ((one.cosine, one.sqnr) for one in (self.before, self.after))
-        return Tuning(self.lesson.losses, before, after, samples, self.is_better and self.holds, self.lesson.stopped)
+        return Tuning(self.lesson.losses, before, after, samples, self.is_kept, self.lesson.stopped)
 
 
 @dataclass(frozen=True)
@@ -127,10 +131,6 @@ class _Raised:
 
     attempt: _Attempt
     layers: tuple[Decision, ...]
-
-    @property
-    def is_kept(self) -> bool:
-        return self.attempt.is_better and self.attempt.holds
 
 
 class _Course:
@@ -153,23 +153,23 @@ class _Course:
         the search raised. How many, the most harmful first, is found by halving. Raises as `attempt` does, where the first
         one fails."""
         first = self._with(start, ())
-        if first.is_kept:
+        if first.attempt.is_kept:
             return first
         nodes = {node.name: node for node in self._module.main.nodes}
         wide = [replace(one, precision=computed_in(nodes[one.name], Precision.INT16)) for one in raised]
         ladder, found, high = list(raised), first, len(raised)
         if [one.precision for one in wide] != [one.precision for one in raised]:
             widest = self._tried(start, wide)
-            if widest is not None and widest.is_kept:
+            if widest is not None and widest.attempt.is_kept:
                 ladder, found = wide, widest
         low = 1
         for _ in range(_HALVINGS):
             if low >= high:
                 break
             middle = (low + high) // 2
-            attempt = self._tried(start, ladder[:middle])
-            if attempt is not None and attempt.is_kept:
-                found, high = attempt, middle
+            tried = self._tried(start, ladder[:middle])
+            if tried is not None and tried.attempt.is_kept:
+                found, high = tried, middle
             else:
                 low = middle + 1
         return found
