@@ -75,10 +75,12 @@ def test_a_failing_tool_is_reported_not_raised(tmp_path: Path) -> None:
     assert "Error" in measure(task, "mslite").error
 
 
-def test_the_budget_is_the_same_for_all() -> None:
-    found = ours.settings(ours.BUDGET).accuracy.budget
-    assert found is not None
-    assert found.text == ours.BUDGET
+@pytest.mark.parametrize(("tool", "method"), [(ours.MSLITE, ""), (ours.STRICT, ""), (ours.TUNED, "QAT")])
+def test_the_budget_is_the_one_of_its_column(tool: str, method: str) -> None:
+    found = ours.settings(tool)
+    assert found.accuracy.budget is not None
+    assert found.accuracy.budget.text == ours.BUDGETS[tool]
+    assert found.full.method == method
 
 
 def small_task(value: float = 1.0) -> Task:
