@@ -213,8 +213,11 @@ bool Measure(Layer layer, bool is_stored, const std::string &filter, double peak
   const mslite_tensor *outputs = output;
   const mslite_node node = {layer.op, params, count, 1, inputs.data(), &outputs, 0};
   std::vector<float> result(static_cast<size_t>(mslite_element_count(output)) + 1);
-  for (int32_t i = 0; i < mslite_kernel_count; ++i) {
-    const mslite_kernel &kernel = *mslite_kernels[i];
+  std::vector<const mslite_kernel *> kernels(mslite_kernels, mslite_kernels + mslite_kernel_count);
+  kernels.insert(kernels.end(), mslite_training_kernels.kernels,
+                 mslite_training_kernels.kernels + mslite_training_kernels.count);
+  for (const mslite_kernel *entry : kernels) {
+    const mslite_kernel &kernel = *entry;
     if (kernel.op != layer.op || std::strstr(kernel.name, filter.c_str()) == nullptr) continue;
     if ((kernel.quantised != 0) != is_stored) continue;
     if (!mslite::DetectedIsas().Has(kernel.isa) || kernel.support(&node) <= 0) continue;
