@@ -162,7 +162,8 @@ Status TrainerImpl::MakeEvaluation(bool only_plans) {
     weights[tensor.name] = {state->second.current.own.get(), static_cast<size_t>(ByteSize(shape)), shape.type};
     inference_names_.push_back(tensor.name);
   }
-  MSLITE_TRY(SetNewWeights(weights, graph.get()));
+  // Plans do not look at what weights are: those of the file will do, which are there without a copy.
+  if (!only_plans) MSLITE_TRY(SetNewWeights(weights, graph.get()));
   SessionOptions options = options_;
   options.variables = nullptr;
   options.more_kernels.clear();  // as in any inference
