@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <cmath>
 #include <cstdlib>
 #include <limits>
 
@@ -24,7 +25,8 @@ std::string Assign(const Flag &flag, const std::string &text) {
     **number = static_cast<int>(value);
   } else if (auto *const *real = std::get_if<float *>(&flag.target)) {
     const float value = std::strtof(text.c_str(), &end);
-    if (text.empty() || *end != '\0') return problem + "a number";
+    // What is no number, or beyond all, would pass every comparison that it is the threshold of.
+    if (text.empty() || *end != '\0' || !std::isfinite(value)) return problem + "a finite number";
     **real = value;
   } else if (text == "true" || text == "1") {
     *std::get<bool *>(flag.target) = true;

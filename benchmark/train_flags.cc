@@ -25,6 +25,8 @@ std::vector<Flag> Table(TrainFlags *f) {
       {"inferenceFile", &f->inferenceFile, "FILE",
        "write the model for inference to it, and to FILE_qt with 8-bit weights"},
       {"virtualBatch", &f->virtualBatch, "", "one update for the gradients of all epochs together"},
+      {"keepGradients", &f->keepGradients, "true|false",
+       "false: each gradient gives up its memory when its weight is updated; the same training in less memory (true)"},
       {"lossName", &f->lossName, "A,B,...", "nodes whose names contain one of these are losses"},
       {"inputShapes", &f->inputShapes, "1,32,32,3:1,10", "input shapes by position"},
       {"timeProfiling", &f->timeProfiling, "", "print the time of each operator"},

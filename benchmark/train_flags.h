@@ -23,6 +23,7 @@ struct TrainFlags {
   bool layerCheckSum = false;
   bool enableFp16 = false;
   bool virtualBatch = false;
+  bool keepGradients = true;
   bool unifiedApi = false;
   std::string lossName;
   std::string inputShapes;

@@ -112,6 +112,7 @@ std::shared_ptr<mindspore::Context> MakeContext(const TrainFlags &flags) {
 Status BuildForTraining(const TrainFlags &flags, const std::string &path, Model *model) {
   auto config = std::make_shared<mindspore::TrainCfg>();
   if (flags.enableFp16) config->optimization_level_ = mindspore::kAuto;
+  config->keep_gradients_ = flags.keepGradients;
   if (!flags.lossName.empty()) config->SetLossName(Split(flags.lossName, ","));
   mindspore::Graph graph;
   Status status = mindspore::Serialization::Load(path, mindspore::kMindIR, &graph);

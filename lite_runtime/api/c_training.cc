@@ -100,6 +100,12 @@ void MSTrainCfgSetOptimizationLevel(MSTrainCfgHandle train_cfg, MSOptimizationLe
   if (train_cfg == nullptr) return;
   To(train_cfg)->optimization_level_ = static_cast<mindspore::OptimizationLevel>(level);
 }
+bool MSTrainCfgGetKeepGradients(MSTrainCfgHandle train_cfg) {
+  return train_cfg == nullptr || To(train_cfg)->keep_gradients_;
+}
+void MSTrainCfgSetKeepGradients(MSTrainCfgHandle train_cfg, bool keep_gradients) {
+  if (train_cfg != nullptr) To(train_cfg)->keep_gradients_ = keep_gradients;
+}
 
 // ---- steps ----
 

@@ -52,6 +52,7 @@ void DefineTrainingSettings(nb::module_ &module) {
   config.def(nb::init<>())
       .def_prop_rw("loss_name", &ms::TrainCfg::GetLossName, &ms::TrainCfg::SetLossName)
       .def_rw("accumulate_gradients", &ms::TrainCfg::accumulate_gradients_)
+      .def_rw("keep_gradients", &ms::TrainCfg::keep_gradients_)
       .def_prop_rw(
           "optimization_level",
           [](const ms::TrainCfg &config) { return static_cast<uint32_t>(config.optimization_level_); },

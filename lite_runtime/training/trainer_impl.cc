@@ -99,11 +99,9 @@ Status TrainerImpl::MakeStep() {
   for (const TrainedWeight &weight : training.weights) {
     gradient_names_.push_back(training.graph->tensors[static_cast<size_t>(weight.gradient)].name);
   }
-  keeps_gradients_ = schema::GetMetaGraph(file_->data())->mempoolSize() == 0 && !AsksForSparseDescent(training);
-  if (!keeps_gradients_) {
-    GiveUpGradients(&training);
-    zero_momenta_ = DescendSparsely(&training);
-  }
+  file_keeps_gradients_ = schema::GetMetaGraph(file_->data())->mempoolSize() == 0 && !AsksForSparseDescent(training);
+  if (!keeps_gradients()) GiveUpGradients(&training);
+  if (!file_keeps_gradients_) zero_momenta_ = DescendSparsely(&training);
   if (!is_mixed_) MSLITE_TRY(MakeSession(training.graph, options_, &step_));
   loss_count_ = training.loss_count;
   weights_ = std::move(training.weights);
@@ -164,7 +162,8 @@ Status TrainerImpl::MakeEvaluation(bool only_plans) {
     weights[tensor.name] = {state->second.current.own.get(), static_cast<size_t>(ByteSize(shape)), shape.type};
     inference_names_.push_back(tensor.name);
   }
-  MSLITE_TRY(SetNewWeights(weights, graph.get()));
+  // Plans do not look at what weights are: those of the file will do, which are there without a copy.
+  if (!only_plans) MSLITE_TRY(SetNewWeights(weights, graph.get()));
   SessionOptions options = options_;
   options.variables = nullptr;
   options.more_kernels.clear();  // as in any inference
@@ -319,14 +318,16 @@ Status TrainerImpl::Update(const std::vector<const void *> &gradients) {
 }
 
 Status TrainerImpl::Gradients(std::vector<MSTensor> *gradients) const {
-  if (!holds_gradients() && !keeps_gradients_) {
-    return Fail(
-        mindspore::kLiteNotSupport,
-        "file '" + file_->name() +
-            "' was made with --trainMemory or sparse_embeddings: each gradient gives up its memory when its weight is "
-            "updated. Set TrainCfg::accumulate_gradients_ to read gradients, or convert the model without "
-            "--trainMemory and "
-            "sparse_embeddings");
+  if (!holds_gradients() && !keeps_gradients()) {
+    const char *reason = file_keeps_gradients_ ? "' is trained with TrainCfg::keep_gradients_ = false"
+                                               : "' was made with --trainMemory or sparse_embeddings";
+    const char *remedy = file_keeps_gradients_ ? "leave keep_gradients_ true"
+                                               : "convert the model without --trainMemory and sparse_embeddings";
+    return Fail(mindspore::kLiteNotSupport,
+                "file '" + file_->name() + reason +
+                    ": each gradient gives up its memory when its weight is updated. Set "
+                    "TrainCfg::accumulate_gradients_ to read gradients, or " +
+                    remedy);
   }
   for (size_t i = 0; i < weights_.size(); ++i) {
     const TensorShape &shape = GradientShape(i);
@@ -342,7 +343,7 @@ Status TrainerImpl::Gradients(std::vector<MSTensor> *gradients) const {
 }
 
 Status TrainerImpl::ApplyGradients(const std::vector<MSTensor> &gradients) {
-  if (!keeps_gradients_) MSLITE_TRY(MakeAccumulation());  // which knows their shapes
+  if (!keeps_gradients()) MSLITE_TRY(MakeAccumulation());  // which knows their shapes
   std::vector<const void *> found(weights_.size(), nullptr);
   for (const MSTensor &gradient : gradients) {
     if (gradient == nullptr || gradient.Data() == nullptr)

@@ -48,6 +48,8 @@ class TrainerImpl : public Trainer {
   bool accumulates() const { return config_.accumulate_gradients_ || multiplier_ > 1; }
   // The gradients of a step are looked at before the weights change.
   bool holds_gradients() const { return accumulates() || is_mixed_; }
+  // Those of a plain step, until the next one.
+  bool keeps_gradients() const { return config_.keep_gradients_ && file_keeps_gradients_; }
   Status MakeSession(std::shared_ptr<Graph> graph, const SessionOptions &options,
                      std::shared_ptr<Session> *session) const;
   Status MakeStep();
@@ -76,7 +78,7 @@ class TrainerImpl : public Trainer {
   size_t loss_count_ = 0;
   std::vector<TrainedWeight> weights_;
   std::vector<std::string> gradient_names_;
-  bool keeps_gradients_ = true;               // until the next step
+  bool file_keeps_gradients_ = true;          // as it was converted
   std::set<std::string> zero_momenta_;        // variables: sparse steps rely on it
   std::vector<std::string> inference_names_;  // the variables that inference reads
 

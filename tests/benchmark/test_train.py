@@ -66,6 +66,25 @@ def test_trains_and_compares(file: Path) -> None:
     assert f"Run NetTrain {file} Failed : -1" in done.stderr
 
 
+def test_gives_gradients_up(file: Path) -> None:
+    """The same weights with either setting, to the last bit of the files."""
+    for keep in ("true", "false"):
+        done = run(
+            f"--modelFile={file}", f"--inDataFile={file.parent}/in", f"--keepGradients={keep}",
+            f"--exportFile={file.parent}/{keep}_train",
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+    assert (file.parent / "true_train.ms").read_bytes() == (file.parent / "false_train.ms").read_bytes()
+
+
+def test_a_threshold_that_is_no_number(file: Path) -> None:
+    """It would pass every comparison."""
+    for threshold in ("nan", "inf"):
+        done = run(f"--modelFile={file}", f"--accuracyThreshold={threshold}")
+        assert done.returncode == 2
+        assert f"--accuracyThreshold={threshold}: expected a finite number" in done.stderr
+
+
 def test_exports(file: Path) -> None:
     """The four files are there, are run again, and hold what was trained."""
     done = run(

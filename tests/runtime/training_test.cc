@@ -107,12 +107,16 @@ std::shared_ptr<Context> OnTheCpu() {
   return context;
 }
 
-Status BuildFrom(const std::string &file, Model *model, OptimizationLevel level = kO0) {
+Status BuildFrom(const std::string &file, Model *model, const TrainCfg &config) {
   Graph graph;
   const Status status = Serialization::Load(file.data(), file.size(), kMindIR, &graph);
-  auto config = std::make_shared<TrainCfg>();
-  config->optimization_level_ = level;
-  return status.IsError() ? status : model->Build(GraphCell(graph), OnTheCpu(), config);
+  return status.IsError() ? status : model->Build(GraphCell(graph), OnTheCpu(), std::make_shared<TrainCfg>(config));
+}
+
+Status BuildFrom(const std::string &file, Model *model, OptimizationLevel level = kO0) {
+  TrainCfg config;
+  config.optimization_level_ = level;
+  return BuildFrom(file, model, config);
 }
 
 // Rows whose class is the place of their largest number; the last, incomplete batch is left out.
@@ -194,6 +198,27 @@ TEST_F(Training, LearnsFromADataset) {
 }
 
 // The product is computed in float16 where the processor does that, and between casts elsewhere; it learns the same.
+TEST_F(Training, GivesUpGradients) {
+  TrainCfg gives_up;
+  gives_up.keep_gradients_ = false;
+  Model model, keeps;
+  ASSERT_TRUE(BuildFrom(TrainingModel(), &model, gives_up).IsOk());
+  ASSERT_TRUE(BuildFrom(TrainingModel(), &keeps).IsOk());
+  for (Model *one : {&model, &keeps}) ASSERT_TRUE(one->Train(2, Rows(), {}).IsOk());
+  EXPECT_TRUE(model.GetGradients().empty());
+  EXPECT_EQ(keeps.GetGradients().size(), 1U);
+  const MSTensor found = model.GetTrainableParams()[0], expected = keeps.GetTrainableParams()[0];
+  ASSERT_EQ(found.DataSize(), expected.DataSize());
+  EXPECT_EQ(std::memcmp(found.Data().get(), expected.Data().get(), found.DataSize()), 0);
+  const float zero = 0.0f;
+  EXPECT_NE(std::memcmp(found.Data().get(), &zero, sizeof zero), 0) << "it has learned";
+  ASSERT_TRUE(model.SetupVirtualBatch(2).IsOk());
+  ASSERT_TRUE(model.SetTrainMode(true).IsOk());
+  for (MSTensor input : model.GetInputs()) std::memset(input.MutableData(), 0, input.DataSize());
+  ASSERT_TRUE(model.RunStep().IsOk());
+  EXPECT_EQ(model.GetGradients().size(), 1U) << "that of the first half";
+}
+
 TEST_F(Training, LearnsInMixedPrecision) {
   Model mixed;
   ASSERT_EQ(BuildFrom(TrainingModel(), &mixed, kO2), kSuccess);

@@ -236,6 +236,38 @@ def test_accumulated_gradients() -> None:
         model.apply_gradients([mslite.Tensor.from_numpy(np.zeros(3, np.float32), "x"), *halves])
 
 
+@pytest.mark.parametrize("path", [ONE_LAYER, LENET], ids=["one layer", "LeNet"])
+def test_gradients_are_given_up_where_asked(path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """The same losses and weights without them; what adds gradients has them still."""
+    config = mslite.TrainCfg()
+    assert config.keep_gradients is True
+    config.keep_gradients = False
+    gives_up, keeps = build(path, config=config), build(path)
+    for seed in range(3):
+        inputs = batch(keeps, seed)
+        (loss,) = gives_up.run_step(inputs)
+        expected, gradients, after = step(keeps, inputs)
+        assert float(loss.get_data_to_numpy().item()) == expected
+        assert gradients
+        _assert_same(_weights(gives_up), after)
+    assert gives_up.get_gradients() == []
+    said = capfd.readouterr().err
+    assert "is trained with TrainCfg::keep_gradients_ = false" in said
+    assert "leave keep_gradients_ true" in said
+    last = keeps.get_gradients()
+    for model in (gives_up, keeps):
+        model.apply_gradients(last)
+        model.setup_virtual_batch(2)
+        for seed in range(4):
+            model.run_step(batch(model, seed))
+    _assert_same(_weights(gives_up), _weights(keeps))
+    config.accumulate_gradients = True
+    adds = build(path, config=config)
+    adds.run_step(batch(adds))
+    (first, *_) = adds.get_gradients()
+    np.testing.assert_array_equal(first.get_data_to_numpy(), next(iter(step(build(path), batch(adds))[1].values())))
+
+
 def test_numbers_of_the_optimizer() -> None:
     model = build(ONE_LAYER)
     assert {name: float(values.item()) for name, values in arrays(model.get_optimizer_params()).items()} == {
@@ -279,6 +311,16 @@ _REFUSED: dict[str, tuple[Callable[[mslite.Model], object], type[Exception], str
         "SoftmaxCrossEntropyWithLogits",
     ),
     "a folder that is not there": (lambda m: m.export_model("/no/such/folder/m.ms"), RuntimeError, "/no/such/folder"),
+    "a batch beyond all": (
+        lambda m: m.setup_virtual_batch(2**40),
+        ValueError,
+        "virtual_batch_multiplier must be at most 2147483647, not 1099511627776",
+    ),
+    "a choice that is none": (
+        lambda m: setattr(mslite.TrainCfg(), "keep_gradients", 0),
+        TypeError,
+        "keep_gradients must be bool",
+    ),
     "a mode that is none": (lambda m: m.set_train_mode(1), TypeError, "bool"),  # type: ignore[arg-type]
 }
 

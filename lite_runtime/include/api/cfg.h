@@ -24,6 +24,9 @@ class TrainCfg {
   OptimizationLevel optimization_level_ = kO0;
   MixPrecisionCfg mix_precision_cfg_;
   bool accumulate_gradients_ = false;
+  /// false: each gradient gives up its memory when its weight has been updated, and GetGradients has none to show after
+  /// a plain step. Losses and weights are the same bits. Beyond MindSpore Lite.
+  bool keep_gradients_ = true;
 
  private:
   std::vector<std::string> loss_name_ = {"loss_fct", "_loss_fn", "SigmoidCrossEntropy"};

@@ -120,6 +120,10 @@ MS_API char **MSTrainCfgGetLossName(MSTrainCfgHandle train_cfg, size_t *num);
 MS_API void MSTrainCfgSetLossName(MSTrainCfgHandle train_cfg, const char **loss_name, size_t num);
 MS_API MSOptimizationLevel MSTrainCfgGetOptimizationLevel(MSTrainCfgHandle train_cfg);
 MS_API void MSTrainCfgSetOptimizationLevel(MSTrainCfgHandle train_cfg, MSOptimizationLevel level);
+/* Whether gradients are kept until the next step (true), or each gives up its memory when its weight has been updated:
+   the same losses and weights. Beyond MindSpore Lite. */
+MS_API bool MSTrainCfgGetKeepGradients(MSTrainCfgHandle train_cfg);
+MS_API void MSTrainCfgSetKeepGradients(MSTrainCfgHandle train_cfg, bool keep_gradients);
 
 /* As MSModelBuild, of a training graph. The context belongs to the model on success; the configuration is copied and
    stays the caller's. kMSStatusLiteGraphFileError for a model without a loss or without optimisers. */

@@ -71,13 +71,14 @@ class MixPrecisionCfg(Settings):
 class TrainCfg(Settings):
     """How a model is trained. Wrong types raise TypeError, wrong values ValueError."""
 
-    _names = ("optimization_level", "mix_precision_cfg", "loss_name", "accumulate_gradients")
+    _names = ("optimization_level", "mix_precision_cfg", "loss_name", "accumulate_gradients", "keep_gradients")
 
     def __init__(self) -> None:
         self._optimization_level = OptimizationLevel.O0
         self._mix_precision_cfg = MixPrecisionCfg()
         self._loss_name = list(_runtime.TrainCfg().loss_name)
         self._accumulate_gradients = False
+        self._keep_gradients = True
 
     @property
     def optimization_level(self) -> OptimizationLevel:
@@ -117,6 +118,16 @@ class TrainCfg(Settings):
     def accumulate_gradients(self, accumulate: bool) -> None:
         self._accumulate_gradients = checked("accumulate_gradients", accumulate, bool)
 
+    @property
+    def keep_gradients(self) -> bool:
+        """Whether `get_gradients` has gradients after a plain step. False: each gives up its memory when its weight has been
+        updated. Losses and weights are the same bits; virtual batches and `accumulate_gradients` keep what they add."""
+        return self._keep_gradients
+
+    @keep_gradients.setter
+    def keep_gradients(self, keep: bool) -> None:
+        self._keep_gradients = checked("keep_gradients", keep, bool)
+
 
 def native_train_cfg(config: TrainCfg) -> _runtime.TrainCfg:
     """The settings as the native module takes them. Raises TypeError for anything else."""
@@ -125,6 +136,7 @@ def native_train_cfg(config: TrainCfg) -> _runtime.TrainCfg:
     native.optimization_level = config.optimization_level.value
     native.loss_name = config.loss_name
     native.accumulate_gradients = config.accumulate_gradients
+    native.keep_gradients = config.keep_gradients
     mixed = config.mix_precision_cfg
     native.dynamic_loss_scale = mixed.dynamic_loss_scale
     native.loss_scale = mixed.loss_scale
@@ -211,7 +223,7 @@ class Trainable(Predictor):
 
         `momentum` is that of batch normalisation: how much of a step's statistics the running ones take. Negative numbers
         stand for the present ones divided by the multiplier."""
-        multiplier = integer("virtual_batch_multiplier", virtual_batch_multiplier, least=-(2**31))
+        multiplier = integer("virtual_batch_multiplier", virtual_batch_multiplier, least=-(2**31), most=2**31 - 1)
         rate, inertia = _number("learning_rate", learning_rate), _number("momentum", momentum)
 
         def setup(model: _runtime.Model) -> None:

@@ -48,15 +48,20 @@ static void fill(MSModelHandle model) {
   }
 }
 
-static MSModelHandle trained_model(const char *path) {
+static MSModelHandle built_model(const char *path, bool keep_gradients) {
   MSContextHandle context = cpu();
   MSTrainCfgHandle cfg = MSTrainCfgCreate();
+  CHECK(MSTrainCfgGetKeepGradients(cfg));
+  MSTrainCfgSetKeepGradients(cfg, keep_gradients);
+  CHECK(MSTrainCfgGetKeepGradients(cfg) == keep_gradients);
   MSModelHandle model = MSModelCreate();
   CHECK(MSTrainModelBuildFromFile(model, path, kMSModelTypeMindIR, context, cfg) == kMSStatusSuccess);
   MSTrainCfgDestroy(&cfg); /* stays the caller's; the context does not */
   CHECK(!MSModelGetTrainMode(model));
   return model;
 }
+
+static MSModelHandle trained_model(const char *path) { return built_model(path, true); }
 
 static void train(MSModelHandle model, int steps, float *losses) {
   CHECK(MSModelSetTrainMode(model, true) == kMSStatusSuccess && MSModelGetTrainMode(model));
@@ -182,6 +187,20 @@ static void checkpoints(const char *training, const char *folder) {
   MSModelDestroy(&model);
 }
 
+/* The same losses where each gradient gives up its memory when its weight has been updated. */
+static void gradients(const char *training) {
+  MSTrainCfgSetKeepGradients(NULL, false);
+  CHECK(MSTrainCfgGetKeepGradients(NULL));
+  MSModelHandle keeps = built_model(training, true);
+  MSModelHandle gives_up = built_model(training, false);
+  float expected[kSteps], losses[kSteps];
+  train(keeps, kSteps, expected);
+  train(gives_up, kSteps, losses);
+  CHECK(memcmp(losses, expected, sizeof losses) == 0);
+  MSModelDestroy(&keeps);
+  MSModelDestroy(&gives_up);
+}
+
 static void weights(const char *training) {
   MSModelHandle model = trained_model(training);
   MSModelHandle other = trained_model(training);
@@ -213,6 +232,7 @@ int main(int argc, char **argv) {
   if (argc != 4) return 2;
   refusals(argv[1], argv[2]);
   checkpoints(argv[1], argv[3]);
+  gradients(argv[1]);
   weights(argv[1]);
   return 0;
 }

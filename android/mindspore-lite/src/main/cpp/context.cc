@@ -135,3 +135,7 @@ JAVA_CONFIG_METHOD(void, TrainCfg, AddMixPrecision)
     mix.num_of_not_nan_iter_th_ = static_cast<unsigned>(threshold);
   });
 }
+
+JAVA_CONFIG_METHOD(void, TrainCfg, SetKeepGradients)(JNIEnv *env, jobject, jlong handle, jboolean keep_gradients) {
+  Guarded(env, [&] { Held<TrainCfgObject>(handle)->config->keep_gradients_ = keep_gradients == JNI_TRUE; });
+}

@@ -27,12 +27,17 @@ class TrainingTest {
   @TempDir Path folder;
 
   private static Model model(String file) {
+    return model(file, true);
+  }
+
+  private static Model model(String file, boolean keepGradients) {
     assumeTrue(Files.exists(Digits.path("lenet_train.ms")), "the shared models are not here");
     Model model = new Model();
     try (Graph graph = new Graph();
         MSContext context = Digits.context();
         TrainCfg config = new TrainCfg()) {
       assertTrue(config.init(), config.getLastError());
+      assertTrue(keepGradients || config.setKeepGradients(false), config.getLastError());
       assertTrue(graph.load(file), graph.getLastError());
       assertTrue(model.build(graph, context, config), model.getLastError());
     }
@@ -90,6 +95,15 @@ class TrainingTest {
         assertArrayEquals(rest, train(again, 3), 0f);
         assertArrayEquals(evaluate(model), evaluate(again), 0f);
       }
+    }
+  }
+
+  @Test
+  void givingGradientsUpChangesNothing() {
+    try (Model keeps = model(FILE);
+        Model givesUp = model(FILE, false)) {
+      assertArrayEquals(train(keeps, 4), train(givesUp, 4), 0f);
+      assertArrayEquals(evaluate(keeps), evaluate(givesUp), 0f);
     }
   }
 
@@ -238,6 +252,7 @@ class TrainingTest {
         TrainCfg config = new TrainCfg()) {
       assertEquals(0, config.getTrainCfgPtr());
       assertFalse(config.addMixPrecisionCfg(true, 128f, 1000), "before init");
+      assertFalse(config.setKeepGradients(false), "before init");
       assertTrue(config.init() && config.init("my_loss") && config.addMixPrecisionCfg(true, 128f, 1000));
       assertTrue(graph.load(Digits.FILE));
       assertFalse(model.build(graph, context, config));

@@ -31,6 +31,14 @@ public class TrainCfg extends NativeHandle {
     return attempt(() -> nativeAddMixPrecision(handle(), dynamicLossScale, lossScale, thresholdIterNum));
   }
 
+  /**
+   * Whether gradients are kept until the next step, as they are unless this says otherwise, or each gives up its memory
+   * when its weight has been updated. Losses and weights are the same. Beyond MindSpore Lite.
+   */
+  public boolean setKeepGradients(boolean keepGradients) {
+    return attempt(() -> nativeSetKeepGradients(handle(), keepGradients));
+  }
+
   /** The number of the native configuration; 0 before {@link #init()}. It stays this object's after a build. */
   public long getTrainCfgPtr() {
     return handleOrNone();
@@ -39,4 +47,6 @@ public class TrainCfg extends NativeHandle {
   private static native long nativeCreate(byte[] lossName);
 
   private native void nativeAddMixPrecision(long config, boolean isDynamic, float scale, int threshold);
+
+  private native void nativeSetKeepGradients(long config, boolean keepGradients);
 }
