@@ -227,7 +227,7 @@ class _Differentiation:
         needed = self.needed(set(reads.values()))
         if self.settings.sparse:
             self.gates = remember_gates(build, needed)
-        loss = add_loss(build, self.settings.loss, self.output, self.source)
+        loss = add_loss(build, self.settings.loss, self.output, self.source, self.settings.gradient_scale)
         gradients = self.backward(build, loss, set(reads.values()), needed)
         trained = [value for value in reads.values() if value in gradients]
         if self.settings.clip_norm is not None:

@@ -34,8 +34,9 @@ class LossNodes:
     gradient: Value
 
 
-def add_loss(build: Builder, kind: Loss, output: Value, source: str) -> LossNodes:
-    """Adds the loss of the model's output, its labels, and the gradient. Raises ConversionError where they do not fit."""
+def add_loss(build: Builder, kind: Loss, output: Value, source: str, scale: float = 1.0) -> LossNodes:
+    """Adds the loss of the model's output, its labels, and the gradient, multiplied by `scale`. Raises ConversionError where they do not
+    fit."""
     of = _before_probabilities(kind, _channels_last(kind, output))
     shape = shape_of(of)
     if kind in (Loss.SOFTMAX, Loss.SPARSE_SOFTMAX) and len(shape) < 2:
@@ -49,7 +50,10 @@ def add_loss(build: Builder, kind: Loss, output: Value, source: str) -> LossNode
         Loss.SQUARED: _squared,
         Loss.ABSOLUTE: _absolute,
     }
-    return makers.get(kind, _elementwise)(build, kind, of)
+    made = makers.get(kind, _elementwise)(build, kind, of)
+    if scale != 1.0:
+        made.gradient = _scaled(build, made.gradient, scale)
+    return made
 
 
 def _channels_last(kind: Loss, output: Value) -> Value:

@@ -116,6 +116,8 @@ class TrainSettings:
     """Of STEP and EXPONENTIAL."""
     power: float = 1.0
     """Of POLYNOMIAL."""
+    gradient_scale: float = 1.0
+    """What the gradient of the loss is multiplied by; the loss that is shown stays."""
     batch_norm: BatchNorm = BatchNorm.FROZEN
     dropout: bool = False
     """Whether Dropout drops in training."""

@@ -14,8 +14,8 @@ namespace mslite {
 Status CheckDevices(mindspore::Context *context);
 // Checks the context and fills `options`. Errors: kLiteNullptr without context, kLiteParamInvalid for numbers that make
 // no sense, kLiteNotSupport for a delegate that no nodes were offered to; those of CheckDevices.
-Status ReadContext(const std::shared_ptr<mindspore::Context> &context,
-                   const std::shared_ptr<const Delegation> &delegation, SessionOptions *options);
+MSLITE_INTERNAL_API Status ReadContext(const std::shared_ptr<mindspore::Context> &context,
+                                       const std::shared_ptr<const Delegation> &delegation, SessionOptions *options);
 }  // namespace mslite
 
 #endif

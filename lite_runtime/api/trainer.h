@@ -92,7 +92,7 @@ using CreateTrainerFunction = void (*)(const TrainerSettings &settings, std::uni
 // Finds libmindspore-lite-train, linked to the program or beside this library, and makes a trainer.
 // Errors: kLiteNotSupport without that library; those of the trainer: kLiteGraphFileError for a file that is no
 // training model, kLiteNotFindOp naming every node that cannot run.
-Status CreateTrainer(const TrainerSettings &settings, std::unique_ptr<Trainer> *trainer);
+MSLITE_INTERNAL_API Status CreateTrainer(const TrainerSettings &settings, std::unique_ptr<Trainer> *trainer);
 }  // namespace mslite
 
 #endif

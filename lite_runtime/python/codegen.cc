@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "api/session_options.h"
+#include "api/trainer.h"
 #include "codegen/needed_kernels.h"
 #include "codegen/read_model.h"
 #include "codegen/replaceable_weights.h"
@@ -180,6 +182,26 @@ std::vector<std::pair<int32_t, int32_t>> Pairs(const std::vector<WrittenUse> &us
   return pairs;
 }
 
+/// Bytes of the arena of a training step, as a machine with these instruction sets plans it for so many threads.
+int64_t StepArena(const std::filesystem::path &path, const std::vector<std::string> &isas, int32_t threads) {
+  const auto context = std::make_shared<mindspore::Context>();
+  context->MutableDeviceInfo().push_back(std::make_shared<mindspore::CPUDeviceInfo>());
+  context->SetThreadNum(threads);
+  TrainerSettings settings;
+  CheckModel(Bytes::Map(path.string(), &settings.file));
+  CheckModel(ReadContext(context, nullptr, &settings.options));
+  settings.options.threads = threads;  // whatever this machine has
+  settings.options.isas = IsasNamed(isas);
+  settings.options.more_kernels = {TargetKernels(), TargetTrainingKernels()};
+  settings.options.only_plans = true;
+  std::unique_ptr<Trainer> trainer;
+  CheckModel(CreateTrainer(settings, &trainer));
+  CheckModel(trainer->SetTrainMode(true));
+  int64_t bytes = 0;
+  for (const Plan *plan : trainer->session()->LatestPlans()) bytes = std::max(bytes, plan->arena_bytes);
+  return bytes;
+}
+
 nb::bytes ToPython(const ByteString &bytes) { return nb::bytes(bytes.data(), bytes.size()); }
 
 /// (number, name, sum of MSLITE_KIND_..., kernels that take no float32) of the operators of a file.
@@ -314,6 +336,10 @@ NB_MODULE(_codegen, module) {
       .def("plan", &Model::Plan, nb::arg("isas"), nb::arg("shapes"), nb::call_guard<nb::gil_scoped_release>(),
            "Plans for inputs of these shapes and kernels of these instruction sets. Raises ModelError.");
 
+  module.def("step_arena", &StepArena, nb::arg("path"), nb::arg("isas"), nb::arg("threads"),
+             nb::call_guard<nb::gil_scoped_release>(),
+             "Bytes of the arena in which a training file's step is computed, as a machine with these instruction sets "
+             "plans it for so many threads. Raises ModelError.");
   module.def("needs", &Needs, nb::arg("path"),
              "What a model needs of the library: (number, name, kinds of values, whether it may be computed while "
              "planning, kernels that take no float32) of each operator, and the parts of loading. Raises ModelError.");

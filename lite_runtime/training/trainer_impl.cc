@@ -67,7 +67,7 @@ TrainerImpl::TrainerImpl(const TrainerSettings &settings)
   if (options_.workspace == nullptr) options_.workspace = std::make_shared<Workspace>();
   options_.variables = std::make_shared<VariableStore>();
   options_.half = false;  // small gradients would be lost
-  options_.more_kernels = {mslite_training_kernels};
+  options_.more_kernels.push_back(mslite_training_kernels);
 }
 
 Status TrainerImpl::Create(const TrainerSettings &settings, std::unique_ptr<Trainer> *trainer) {
@@ -166,7 +166,7 @@ Status TrainerImpl::MakeEvaluation(bool only_plans) {
   if (!only_plans) MSLITE_TRY(SetNewWeights(weights, graph.get()));
   SessionOptions options = options_;
   options.variables = nullptr;
-  options.more_kernels.clear();  // as in any inference
+  options.more_kernels.pop_back();  // those of training: as in any inference
   options.half = evaluates_in_half_;
   options.only_plans = only_plans;
   std::shared_ptr<Session> made;

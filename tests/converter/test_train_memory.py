@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from math import prod
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from onnx import NodeProto, TensorProto, helper, numpy_helper, save_model
 
 import mslite
+from mslite import _codegen
 from mslite.converter.cli import main
 from mslite.converter.convert import convert
 from mslite.converter.errors import ConversionError, ExitStatus
@@ -21,6 +23,7 @@ from mslite.converter.training import BatchNorm, Loss, Optimizer, TrainSettings
 
 Array = npt.NDArray[np.generic]
 ROWS, SIZE, CHANNELS, CLASSES = 4, 32, 8, 5
+_X86 = platform.machine() == "x86_64"
 
 
 class _Net:
@@ -202,9 +205,13 @@ def _copies(file: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("network", _NETS)
-def test_the_same_in_less_memory(network: object, tmp_path: Path) -> None:
+def test_the_same_in_less_memory(network: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """At the least budget, and halfway: losses, weights and running statistics of three steps are the same bits."""
     assert callable(network)
+    if _X86:
+        monkeypatch.setenv(
+            "MSLITE_ISA", "avx2"
+        )  # kernels for AVX-512 take more scratch memory than the budget knows of
     net = _Net()
     network(net)
     model = net.save(tmp_path / "net.onnx")
@@ -219,6 +226,40 @@ def test_the_same_in_less_memory(network: object, tmp_path: Path) -> None:
         assert _copies(file)
         _assert_same(_trained(_built(file)), expected)
         np.testing.assert_array_equal(_inferred(file), _inferred(plain))
+
+
+@pytest.mark.parametrize("network", [_residual, _dropping])
+def test_the_same_file_on_any_machine(network: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever instruction sets this machine has, and however many cores: the plan is that of 64-bit ARM with two threads."""
+    assert callable(network)
+    net = _Net()
+    network(net)
+    model = net.save(tmp_path / "net.onnx")
+    plain = _converted(model, _settings(None))
+    found = set()
+    least = _least(model)
+    for isa in ("scalar", "avx2", "avx512", "neon"):
+        monkeypatch.setenv("MSLITE_ISA", isa)  # one that this machine lacks changes nothing
+        assert _least(model) == least
+        found.add(_converted(model, _settings(least)).read_bytes())
+    assert len(found) == 1
+    arenas = {_codegen.step_arena(plain, ["scalar", "neon"], threads) for threads in (1, 2, 4)}
+    assert len(arenas) > 1, "threads count in a plan, so that they must not be the machine's"
+
+
+@pytest.mark.skipif(not _X86, reason="64-bit ARM has the kernels itself")
+def test_the_plan_of_arm(tmp_path: Path) -> None:
+    """Here and there the same kernels are chosen: of those that are compiled once per instruction set, of which libraries for 64-bit ARM
+    have none for scalars, the ones with vectors."""
+    vectors = {name.removesuffix("_neon") for name, _, isa, _ in _codegen.kernels() if isa == "neon"}
+    for network in _NETS:
+        net = _Net()
+        network(net)
+        model = _codegen.Model(_converted(net.save(tmp_path / f"{network.__name__}.onnx"), _settings(1 << 30)))
+        plan = model.plan(["scalar", "neon"], [tensor.dims for tensor in model.inputs])
+        kernels = {step.kernel for step in plan.steps}
+        assert any(name.endswith("_neon") for name in kernels)
+        assert not {f"{name}_scalar" for name in vectors} & kernels
 
 
 def test_what_is_run_again(tmp_path: Path) -> None:
@@ -308,10 +349,10 @@ def test_a_runtime_that_cannot_train(tmp_path: Path, monkeypatch: pytest.MonkeyP
     """As one that was built without training: the budget cannot be met, and the message says why."""
 
     def refuse(*_: object, **__: object) -> None:
-        raise RuntimeError("training needs libmindspore-lite-train.so")
+        raise _codegen.ModelError("training needs libmindspore-lite-train.so")
 
     net = _Net()
     _chain(net)
-    monkeypatch.setattr(mslite.Model, "build_from_file", refuse)
+    monkeypatch.setattr(_codegen, "step_arena", refuse)
     with pytest.raises(ConversionError, match=r"--trainMemory: .* training needs libmindspore-lite-train\.so"):
         _converted(net.save(tmp_path / "net.onnx"), _settings(1 << 30))

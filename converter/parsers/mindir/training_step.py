@@ -37,6 +37,8 @@ _LOSSES = {
     frozenset({"SmoothL1Loss", "ReduceMean"}): Loss.SMOOTH_L1,
 }
 """What the nodes of a loss are -> the loss, by its mean."""
+_GRADIENT_PLACES = {"SmoothL1LossGrad": 2, "BinaryCrossEntropyWithLogitsBackward": 0}
+"""Gradients of losses that are one node -> the operand that is the gradient of the loss itself."""
 _NORMALISATIONS = ("BatchNorm", "FusedBatchNormEx")
 
 
@@ -176,6 +178,54 @@ class _Step:
                 "Say which one to train with: loss=... in [train_param]",
             )
 
+    def _loss_scale(self) -> float:
+        """What the gradient of the loss is multiplied by: the `sens` of TrainOneStepCell. MindSpore leaves a factor of 1 out, and folds it
+        into constants elsewhere."""
+        found = [scale for node in self._model.graph.node for scale in self._scales_at(node)]
+        if len(set(found)) != 1 or found[0] is None:
+            raise self._error(
+                "what its gradients are scaled by (sens) is no number in the file",
+                "Export TrainOneStepCell with a number, or say loss=... in [train_param]: then nothing is scaled",
+            )
+        return found[0]
+
+    def _scales_at(self, node: Message) -> list[float | None]:
+        """The scale, if the node is where it comes in; None for one that is computed."""
+        kind, scope = self._kind(node), str(node.domain)
+        if not scope.startswith("Gradients/"):
+            return []
+        if kind == "RealDiv" and "Grad_ReduceMean" in scope and self._is_before_loss(node):
+            return [self._scale_of_mean(node)]
+        if "_loss_fn" not in scope or any(self._kind(each) == "ReduceMean" for each in self._loss_nodes()):
+            return []
+        if kind in _GRADIENT_PLACES:
+            return [self.number(node.input[_GRADIENT_PLACES[kind]])]
+        if kind == "SparseSoftmaxCrossEntropyWithLogits":
+            (result,) = node.output
+            products = [
+                each
+                for each in self._model.graph.node
+                if self._kind(each) == "Mul" and result in map(self._source, each.input)
+            ]
+            factors = [name for each in products for name in each.input if self._source(name) != result]
+            return [self.number(name) for name in factors] or [1.0]
+        return []
+
+    def _is_before_loss(self, mean: Message) -> bool:
+        """Whether the gradient of a mean is the loss's: one of the loss's gradients reads it."""
+        (result,) = mean.output
+        return any(
+            "_loss_fn" in str(node.domain) and str(node.domain).startswith("Gradients/")
+            for node in self._model.graph.node
+            if result in map(self._source, node.input)
+        )
+
+    def _scale_of_mean(self, node: Message) -> float | None:
+        values, count = self._value(node.input[0]), self.number(node.input[1])
+        if not isinstance(values, np.ndarray) or not values.size or not count or np.any(values != values.flat[0]):
+            return None
+        return float(values.flat[0]) * values.size / count
+
     # ---- the optimiser ----
 
     def settings(self, stated: TrainSettings) -> TrainSettings:
@@ -192,6 +242,9 @@ class _Step:
                     "Say which one to train with: optimizer=... in [train_param]",
                 )
             found.update(self._shared(kind, [read(self, node) for node in self.optimizers], stated))
+            back = found.pop("gradient_scale")
+            if "loss" not in stated.stated:
+                found["gradient_scale"] = self._loss_scale() * back
         trained = {self._plain(self._source(node.input[0])) for node in self.optimizers}
         nodes = self._forward()
         found["frozen"] = stated.frozen | (self._weights(nodes) - trained)
@@ -218,6 +271,11 @@ class _Step:
         same = all(step == steps[0] for step in steps) and all(decay in (0.0, largest) for decay in decays)
         if not same or None in decays:
             raise self._error(f"its {kind} has other settings for some weights", "Say them in [train_param]")
+        if steps[0]["gradient_scale"] is None:
+            raise self._error(
+                f"its {kind} divides gradients by what the graph computes",
+                "Export it with a number as loss_scale, or say optimizer=... in [train_param]",
+            )
         for key, value in steps[0].items():
             if value is None and key not in stated.stated:
                 raise self._error(
@@ -231,8 +289,23 @@ class _Step:
             )
         return {**steps[0], "weight_decay": largest, "undecayed": frozenset(undecayed)}
 
-    def decay(self, node: Message, gradient: str) -> float | None:
-        """The factor of the weight that MindSpore's optimisers add to a gradient."""
+    def given(self, node: Message, place: int, decays: bool = True) -> dict[str, float | None]:
+        """What MindSpore's optimisers make of a gradient, their operand `place`, before their step: they add the weight, times its decay,
+        and divide by the scale of the loss."""
+        gradient, scale = node.input[place], 1.0
+        product = self._makers.get(gradient)
+        if product is not None and self._kind(product) == "Mul" and "optimizer-" in product.domain:
+            numbers = [(self.number(name), name) for name in product.input]
+            factors = [number for number, _ in numbers if number is not None]
+            if len(factors) != 1:
+                return {"gradient_scale": None, "weight_decay": 0.0}
+            (scale,) = factors
+            (gradient,) = (name for number, name in numbers if number is None)
+        decay = self._decay(node, gradient) if decays else 0.0
+        return {"gradient_scale": scale, "weight_decay": None if decay is None else decay * scale}
+
+    def _decay(self, node: Message, gradient: str) -> float | None:
+        """The factor of the weight that is added to a gradient."""
         weight = self._source(node.input[0])
         sums = self._makers.get(gradient)
         if sums is None or self._kind(sums) not in ("AddN", "Add") or "optimizer-" not in sums.domain:
@@ -302,7 +375,7 @@ def _momentum(step: _Step, node: Message) -> dict[str, Any]:
         "optimizer": Optimizer.NESTEROV if nesterov else Optimizer.MOMENTUM,
         "learning_rate": step.number(node.input[2]),
         "momentum": step.number(node.input[4]),
-        "weight_decay": step.decay(node, node.input[3]),
+        **step.given(node, 3),
     }
 
 
@@ -310,12 +383,14 @@ def _sgd(step: _Step, node: Message) -> dict[str, Any]:
     momentum = step.number(node.input[4])
     kind = Optimizer.NESTEROV if step.attribute(node, "nesterov") else Optimizer.MOMENTUM
     own = float(step.attribute(node, "weight_decay") or 0.0)
-    given = step.decay(node, node.input[1])
+    given = step.given(node, 1)
+    decay = given["weight_decay"]
     return {
         "optimizer": Optimizer.SGD if momentum == 0 else kind,
         "learning_rate": step.number(node.input[2]),
         "momentum": momentum,
-        "weight_decay": None if given is None else own + given,
+        "weight_decay": None if decay is None else own + decay,
+        "gradient_scale": given["gradient_scale"],
     }
 
 
@@ -326,7 +401,7 @@ def _adam(step: _Step, node: Message) -> dict[str, Any]:
         "beta1": step.number(node.input[6]),
         "beta2": step.number(node.input[7]),
         "epsilon": step.number(node.input[8]),
-        "weight_decay": step.decay(node, node.input[9]),
+        **step.given(node, 9),
     }
 
 
@@ -337,6 +412,7 @@ def _adam_weight_decay(step: _Step, node: Message) -> dict[str, Any]:
         "beta1": step.number(node.input[4]),
         "beta2": step.number(node.input[5]),
         "epsilon": step.number(node.input[6]),
+        **step.given(node, 8, decays=False),
         "weight_decay": step.number(node.input[7]),
     }
 

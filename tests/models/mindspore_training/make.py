@@ -39,7 +39,7 @@ class Network(nn.Cell):
         return self.classifier(self.mean(x, (2, 3)))
 
 
-def make(name: str, loss: nn.Cell, optimizer: str, frozen: str = "") -> None:
+def make(name: str, loss: nn.Cell, optimizer: str, frozen: str = "", sens: float = 1.0) -> None:
     ms.set_seed(1)
     network = Network()
     for parameter in network.get_parameters():
@@ -51,13 +51,14 @@ def make(name: str, loss: nn.Cell, optimizer: str, frozen: str = "") -> None:
         "nesterov": lambda: nn.SGD(weights, 0.05, momentum=0.9, nesterov=True),
         "adam": lambda: nn.Adam(weights, 0.01),
         "adam_weight_decay": lambda: nn.AdamWeightDecay(weights, 0.01, weight_decay=0.05),
+        "loss_scale": lambda: nn.Momentum(weights, 0.05, 0.9, weight_decay=0.01, loss_scale=4.0),
     }[optimizer]()
-    step = nn.TrainOneStepCell(nn.WithLossCell(network, loss), made)
+    step = nn.TrainOneStepCell(nn.WithLossCell(network, loss), made, sens=sens)
     step.set_train()
     random = np.random.default_rng(0)
     x = random.standard_normal((4, 3, 12, 12)).astype(np.float32)
     classes = np.asarray([1, 2, 3, 0], np.int32)
-    labels = classes if optimizer in ("momentum", "nesterov") else np.eye(4, dtype=np.float32)[classes]
+    labels = classes if optimizer in ("momentum", "nesterov", "loss_scale") else np.eye(4, dtype=np.float32)[classes]
     inputs = [ms.Tensor(x), ms.Tensor(labels)]
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"{name}.mindir"
@@ -77,3 +78,5 @@ if __name__ == "__main__":
     make("nesterov", sparse, "nesterov", frozen="stem.")
     make("adam", nn.L1Loss(), "adam")
     make("adam_weight_decay", dense, "adam_weight_decay")
+    make("scaled", sparse, "loss_scale", sens=8.0)
+    make("scaled_smooth", nn.SmoothL1Loss(reduction="mean"), "adam", sens=1e-4)

@@ -21,7 +21,7 @@ from mslite.converter.training.settings import TrainSettings
 
 STEPS = Path(__file__).resolve().parents[2] / "models" / "mindspore_training"
 Edit = Callable[[ModelProto], None]  # type: ignore[valid-type]
-NAMES = ("momentum", "nesterov", "adam", "adam_weight_decay")
+NAMES = ("momentum", "nesterov", "adam", "adam_weight_decay", "scaled", "scaled_smooth")
 
 
 def _unpacked(name: str, folder: Path) -> Path:
@@ -73,6 +73,32 @@ def test_settings_are_those_of_the_step(tmp_path: Path) -> None:
     assert decayed.weight_decay == pytest.approx(0.05)
 
 
+def _multiplied(factor: float) -> Edit:
+    """The gradient of the mean, which the L1 loss gets, times a factor."""
+
+    def edit(model: ModelProto) -> None:  # type: ignore[valid-type]
+        (mean,) = [node for node in model.graph.node if "_backbone-Network/Grad_ReduceMean/RealDiv-op0" in node.domain]
+        (source,) = [node for node in model.graph.node if mean.input[0] in node.output]
+        tensor = source.attribute[0].tensors[0]
+        tensor.raw_data = (np.frombuffer(tensor.raw_data, np.float32) * np.float32(factor)).tobytes()
+
+    return edit
+
+
+def test_the_scale_of_gradients(tmp_path: Path) -> None:
+    """`sens` of the step, divided by the optimiser's `loss_scale`, which the weight decay is divided by, too."""
+    scaled = training_settings(_unpacked("scaled", tmp_path), TRAINS_ALL)
+    assert scaled.gradient_scale == 8 / 4
+    assert scaled.weight_decay == pytest.approx(0.01)
+    assert training_settings(_unpacked("scaled_smooth", tmp_path), TRAINS_ALL).gradient_scale == pytest.approx(1e-4)
+    for name in ("momentum", "adam", "adam_weight_decay"):
+        assert training_settings(_unpacked(name, tmp_path), TRAINS_ALL).gradient_scale == 1
+    assert training_settings(_edited("adam", tmp_path, _multiplied(3)), TRAINS_ALL).gradient_scale == 3
+    for other in ({"loss": "SmoothL1"}, {"optimizer": "SGD"}):
+        stated = train_settings(other, TRAINS_ALL)
+        assert training_settings(_unpacked("scaled", tmp_path), stated).gradient_scale == 1
+
+
 def test_what_is_stated_comes_first(tmp_path: Path) -> None:
     stated = train_settings({"optimizer": "SGD", "learning_rate": "0.5", "frozen": "classifier"}, TRAINS_ALL)
     found = training_settings(_unpacked("nesterov", tmp_path), stated)
@@ -110,9 +136,31 @@ def _scheduled(model: ModelProto) -> None:  # type: ignore[valid-type]
             node.input[2] = loss.output[0]
 
 
+def _product_of(scope: str) -> Edit:
+    """The constant factor of a product is the loss, instead."""
+
+    def edit(model: ModelProto) -> None:  # type: ignore[valid-type]
+        loss = next(node for node in model.graph.node if "_loss_fn" in node.domain and "Entropy" in node.domain)
+        constants = {name for node in model.graph.node if node.op_type == "Constant" for name in node.output}
+        products = [node for node in model.graph.node if scope in node.domain and "/Mul-op" in node.domain]
+        assert products
+        for node in products:
+            for place, name in enumerate(node.input):
+                if name in constants:
+                    node.input[place] = loss.output[0]
+
+    return edit
+
+
 @pytest.mark.parametrize(
     ("name", "edit", "message"),
     [
+        (
+            "scaled",
+            _product_of("Grad_SparseSoftmax"),
+            r"its gradients are scaled by \(sens\) is no number.*loss=\.\.\.",
+        ),
+        ("scaled", _product_of("optimizer-"), r"divides gradients by what the graph computes.*optimizer=\.\.\."),
         (
             "momentum",
             _rename("ApplyMomentum", "ApplyRMSProp"),
