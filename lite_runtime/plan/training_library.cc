@@ -40,7 +40,11 @@ void *FindInTrainingLibrary(const char *name, std::string *reason) {
 }
 
 std::string NeedsTrainingLibrary(const std::string &what) {
+#if MSLITE_HAS_TRAINING
   return what + " needs " + kLibrary + ": link it to the program, or put it beside libmindspore-lite.so";
+#else
+  return what + " needs " + kLibrary + ", and this runtime was built without training: build it with -DMSLITE_TRAINING=ON";
+#endif
 }
 
 bool IsTrainingOperator(int32_t op) {
