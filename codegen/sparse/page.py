@@ -86,7 +86,7 @@ def _bars(result: Result, chosen: Sequence[Choice]) -> Bars:
 
 
 def _path(result: Result) -> SearchPath:
-    most = max(result.budget, *(one.bytes for one in result.added), result.smallest.arena)
+    most = max(result.budget, *(one.bytes for one in result.added if one.bytes is not None), result.smallest.arena)
     total = sum(one.contribution for one in result.added) or 1.0
 
     def x(count: float) -> float:
@@ -99,7 +99,8 @@ def _path(result: Result) -> SearchPath:
     value = 0.0
     for one in result.added:
         value += one.contribution
-        points.append((x(one.bytes), y(value), f"{one.choice.text}\n{grouped(one.bytes)} bytes with all before it"))
+        if one.bytes is not None:
+            points.append((x(one.bytes), y(value), f"{one.choice.text}\n{grouped(one.bytes)} bytes with all before it"))
     line = " ".join(f"{one[0]},{one[1]}" for one in points)
     lines = [(y(total * share), f"{total * share:.3f}") for share in (0, 0.5, 1)]
     columns = [(x(most * share), f"{grouped(round(most * share))} B") for share in (0, 0.25, 0.5, 0.75, 1)]

@@ -18,11 +18,11 @@ _FREE = 64
 
 @dataclass(frozen=True)
 class Added:
-    """A choice and the bytes of all that is chosen with it."""
+    """A choice and the bytes of all that is chosen with it; None where nobody has asked for them."""
 
     choice: Choice
     contribution: float
-    bytes: int
+    bytes: int | None
 
 
 @dataclass
@@ -77,16 +77,22 @@ def from_the_end(
     first: Sequence[Choice], contributions: Mapping[Choice, float], price: Price, budget: int, share: Fraction
 ) -> Found:
     """The last layers, with their biases and this share of their weights, as far back as they fit; `contributions` are in the order of the
-    forward pass."""
-    found = Found(first)
-    for choice in reversed(list(contributions)):
-        if choice.share not in (0, share):
-            continue
-        total = price([*found.chosen, choice])
-        if total > budget:
-            break
-        found.added.append(Added(choice, contributions[choice], total))
-    return found
+    forward pass.
+
+    How far that is, is found by halving: the more layers, the more bytes. So few sets are planned, of which each takes long.
+    """
+    choices = [choice for choice in reversed(list(contributions)) if choice.share in (0, share)]
+    totals: dict[int, int] = {}
+    fit, least_unfit = 0, len(choices) + 1
+    while least_unfit - fit > 1:
+        count = (fit + least_unfit) // 2
+        totals[count] = price(Found(first, [Added(one, 0.0, None) for one in choices[:count]]).chosen)
+        if totals[count] > budget:
+            least_unfit = count
+        else:
+            fit = count
+    added = [Added(choice, contributions[choice], totals.get(number)) for number, choice in enumerate(choices[:fit], 1)]
+    return Found(first, added)
 
 
 def _replaces(choice: Choice, other: Choice) -> bool:

@@ -9,6 +9,7 @@
 #include "model/bytes.h"
 #include "model/load.h"
 #include "model/parts.h"
+#include "plan/choose_kernel.h"
 #include "plan/kept.h"
 #include "plan/rewrite/rewrite.h"
 #include "schema/ops_generated.h"
@@ -34,6 +35,20 @@ void Probe(const Graph &graph, std::map<int32_t, OperatorNeeds> *needs) {
   }
   for (auto &[op, need] : *needs) need.refuse_float32 = probe.RefuseFloat32(op);
 }
+// A cropped library exports nothing that the training library would need.
+Status RefuseKernelsForTraining(const Graph &graph) {
+  for (const SubGraph &subgraph : graph.subgraphs) {
+    for (const int32_t index : subgraph.nodes) {
+      const Node &node = graph.nodes[static_cast<size_t>(index)];
+      if (!node.custom_type.empty() || !OnlyTrainingHas(node.op)) continue;
+      return Fail(mindspore::kLiteNotSupport,
+                  "file '" + graph.file->name() + "': " + Describe(node) +
+                      ": its kernels are in libmindspore-lite-train.so, which a cropped runtime cannot load: take the "
+                      "whole runtime for this model");
+    }
+  }
+  return mindspore::kSuccess;
+}
 }  // namespace
 
 Status NeedsOf(const std::string &path, ModelNeeds *needs) {
@@ -49,6 +64,7 @@ Status NeedsOf(const std::string &path, ModelNeeds *needs) {
   }
   Add(*graph, &needs->operators);
   MSLITE_TRY(RewriteGraph(graph.get(), [](const Node & /*node*/) { return false; }));
+  MSLITE_TRY(RefuseKernelsForTraining(*graph));
   Add(*graph, &needs->operators);
   Probe(*graph, &needs->operators);
   // Constants are cast while the graph is rewritten.

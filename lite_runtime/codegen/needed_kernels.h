@@ -21,7 +21,7 @@ struct ModelNeeds {
   std::vector<std::string> parts;              // of the library that loading went through (model/parts.h)
 };
 
-/// Errors: those of loading.
+/// Errors: those of loading; kLiteNotSupport for a model that runs kernels of the training library.
 mindspore::Status NeedsOf(const std::string &path, ModelNeeds *needs);
 }  // namespace mslite::codegen
 

@@ -13,6 +13,8 @@
 namespace mslite {
 namespace {
 constexpr char kLibrary[] = MSLITE_TRAINING_LIBRARY;
+// Without, this library exports nothing that another build's would need.
+constexpr bool kHasTraining = MSLITE_HAS_TRAINING;
 
 // The folder of this library, with a '/' at its end.
 std::string OwnFolder() {
@@ -28,6 +30,7 @@ std::atomic<const mslite_kernel_list *> found_kernels{nullptr};
 }  // namespace
 
 void *FindInTrainingLibrary(const char *name, std::string *reason) {
+  if (!kHasTraining) return nullptr;
   const std::string beside = OwnFolder() + kLibrary;
   void *library = IsCutOff(beside) ? nullptr : dlopen(beside.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
@@ -40,7 +43,9 @@ void *FindInTrainingLibrary(const char *name, std::string *reason) {
 }
 
 std::string NeedsTrainingLibrary(const std::string &what) {
-  return what + " needs " + kLibrary + ": link it to the program, or put it beside libmindspore-lite.so";
+  return what + " needs " + kLibrary +
+         (kHasTraining ? ": link it to the program, or put it beside libmindspore-lite.so"
+                       : ", and this runtime was built without training: build it with -DMSLITE_TRAINING=ON");
 }
 
 bool IsTrainingOperator(int32_t op) {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from collections.abc import Collection
 from fractions import Fraction
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from mslite.codegen.core import Core
 from mslite.codegen.lowering import lower_ms
 from mslite.codegen.sparse import cli
 from mslite.codegen.sparse.choices import Choice, choices_of, updates_of
-from mslite.codegen.sparse.search import search
+from mslite.codegen.sparse.search import from_the_end, search
 from mslite.codegen.targets import target_named
 from mslite.codegen.training import TrainSource, generate_training
 from mslite.converter.config_file import read_config
@@ -193,6 +194,24 @@ def test_the_search_adds_what_gives_most_for_its_bytes() -> None:
     assert search([last], contributions, price, 2500).chosen == [last, half]
     assert search([last], contributions, price, 3500).chosen == [last, whole]
     assert set(search([last], contributions, price, 9999).chosen) == {last, whole, bias}
+
+
+@pytest.mark.parametrize("budget", [1, 10, 11, 635, 9999])
+def test_layers_from_the_end_are_found_by_few_prices(budget: int) -> None:
+    layers = [Choice(f"layer{number}", share) for number in range(64) for share in (Fraction(0), Fraction(1, 2))]
+    contributions = {choice: float(number) for number, choice in enumerate([*layers, Choice("other", Fraction(1))])}
+    asked = []
+
+    def price(chosen: Collection[Choice]) -> int:
+        asked.append(len(chosen))
+        return 10 * len(chosen)
+
+    found = from_the_end([Choice("last")], contributions, price, budget, Fraction(1, 2))
+    fitting = max(0, min(budget // 10 - 1, len(layers)))  # beside the last layer
+    assert found.chosen == [Choice("last"), *layers[::-1][:fitting]]
+    assert [one.contribution for one in found.added] == [contributions[one.choice] for one in found.added]
+    assert all(one.bytes in (None, 10 * number) for number, one in enumerate(found.added, 2))
+    assert len(asked) <= 8
 
 
 def test_updates_of_choices() -> None:

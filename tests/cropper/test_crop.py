@@ -33,6 +33,7 @@ from tests.cropper.subjects import (
     stored_weight,
 )
 from tests.runtime.test_exports import kernels_for_training
+from tests.training.files import LENET, loss_model, needs_models
 
 pytestmark = pytest.mark.skipif(not ARCHIVE.is_file() or shutil.which("c++") is None, reason=f"no {ARCHIVE}, or no c++")
 DIGITS = ROOT / "examples" / "digits"
@@ -284,6 +285,32 @@ def test_a_cropped_library_is_not_cropped_again(
     cropped = subject.folder / "cropped" / "libmindspore-lite.a"
     assert cli.main([f"--models={subject.product}", f"--archive={cropped}", f"--output={tmp_path / 'out'}"]) == 1
     assert "was cropped before" in capsys.readouterr().err
+
+
+def test_kernels_of_the_training_library_cannot_be_kept(
+    subject: Subject, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = tmp_path / "loss.ms"
+    model.write_bytes(loss_model())
+    output = tmp_path / "out"
+    assert cli.main([f"--models={subject.product},{model}", f"--archive={ARCHIVE}", f"--output={output}"]) == 1
+    said = capsys.readouterr().err
+    assert f"file '{model}': node 'huber' (SmoothL1Loss): its kernels are in libmindspore-lite-train.so" in said
+    assert not output.exists()
+
+
+@needs_models
+def test_a_training_file_infers_as_before(tmp_path: Path) -> None:
+    output = tmp_path / "out"
+    model = tmp_path / "lenet.ms"
+    model.write_bytes(LENET.read_bytes())
+    with contextlib.redirect_stdout(io.StringIO()):
+        assert cli.main([f"--models={model}", f"--archive={ARCHIVE}", f"--output={output}"]) == 0
+    given = values(2 * 32 * 32, 7)
+    wanted, said = run(program(ARCHIVE, tmp_path / "whole"), model, given)
+    assert wanted is not None, said
+    found, said = run(program(output / "libmindspore-lite.a", tmp_path / "run"), model, given)
+    assert found == wanted, said
 
 
 def test_float64_models_keep_what_casts_need(subject: Subject, tmp_path: Path) -> None:

@@ -10,6 +10,11 @@ import numpy.typing as npt
 import pytest
 
 import mslite
+from mslite.converter.mindir.graph import Graph, Module, Node, Value
+from mslite.converter.mindir.module_io import to_meta
+from mslite.converter.mindir.ms_writer import ms_bytes
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.ops.training import SmoothL1Loss
 
 Array = npt.NDArray[Any]
 
@@ -28,6 +33,14 @@ def build(path: Path, train: bool = True, config: mslite.TrainCfg | None = None)
     model.build_from_file(path, mslite.ModelType.MINDIR, train_cfg=config or mslite.TrainCfg())
     model.set_train_mode(train)
     return model
+
+
+def loss_model() -> bytes:
+    """A model for inference that is a loss: `prediction` and `target`, [2, 3], to `loss` of the same shape."""
+    values = [Value(name, DataType.FLOAT32, (2, 3)) for name in ("prediction", "target", "loss")]
+    *inputs, output = values
+    huber = Node(SmoothL1Loss(beta=1.0), "huber", tuple(inputs), (output,))
+    return ms_bytes(to_meta(Module([Graph("main", inputs, [output], [huber])])))
 
 
 def batch(model: mslite.Model, seed: int = 0) -> list[Array]:

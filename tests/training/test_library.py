@@ -9,12 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mslite.converter.mindir.graph import Graph, Module, Node, Value
-from mslite.converter.mindir.module_io import to_meta
-from mslite.converter.mindir.ms_writer import ms_bytes
-from mslite.converter.mindir.ops.enums import DataType
-from mslite.converter.mindir.ops.training import SmoothL1Loss
-from tests.training.files import LENET, needs_models
+from tests.training.files import LENET, loss_model, needs_models
 
 BUILD = Path(os.environ.get("MSLITE_BUILD", Path(__file__).parents[2] / "build"))
 PROGRAM = BUILD / "tests" / "runtime" / "run_model"
@@ -45,15 +40,10 @@ def run(model: Path, inputs: list[Path], folder: Path, **environment: str) -> su
 @pytest.fixture
 def loss(tmp_path: Path) -> tuple[Path, list[Path]]:
     """A model of a loss, and its inputs."""
-    values = [Value(name, DataType.FLOAT32, (2, 3)) for name in ("prediction", "target", "loss")]
-    *inputs, output = values
-    module = Module(
-        [Graph("main", inputs, [output], [Node(SmoothL1Loss(beta=1.0), "huber", tuple(inputs), (output,))])]
-    )
-    (tmp_path / "loss.ms").write_bytes(ms_bytes(to_meta(module)))
+    (tmp_path / "loss.ms").write_bytes(loss_model())
     files = []
-    for number, value in enumerate(inputs):
-        files.append(tmp_path / f"{value.name}.npy")
+    for number, name in enumerate(("prediction", "target")):
+        files.append(tmp_path / f"{name}.npy")
         np.save(files[-1], np.full((2, 3), 3 * number, np.float32))
     return tmp_path / "loss.ms", files
 

@@ -39,6 +39,19 @@ class ModelTest {
     }
   }
 
+  /** Whose kernel the library for training has, though nothing trains. */
+  @Test
+  void aLossIsComputedInInference() {
+    try (Model model = new Model();
+        MSContext context = Digits.context()) {
+      assertTrue(model.build(Digits.file("loss.ms"), ModelType.MT_MINDIR_LITE, context), model.getLastError());
+      assertTrue(model.getInputs().get(0).setData(new float[] {0, 0, 0, 0, 0, 0}));
+      assertTrue(model.getInputs().get(1).setData(new float[] {0, 0.5f, 1, 2, 3, -3}));
+      assertTrue(model.predict(), model.getLastError());
+      assertArrayEquals(new float[] {0, 0.125f, 0.5f, 1.5f, 2.5f, 2.5f}, Digits.output(model).getFloatData(), 0f);
+    }
+  }
+
   @Test
   void everyWayOfBuildingGivesTheSameModel() throws IOException {
     try (Model expected = Digits.model();

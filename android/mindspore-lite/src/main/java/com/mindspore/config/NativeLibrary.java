@@ -5,6 +5,9 @@ import java.io.InputStream;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
 
 /** Loads the native libraries, each once, from the library path or else from the jar. */
@@ -13,15 +16,14 @@ public class NativeLibrary {
   private static final String TRAINING_FILE = "libmindspore-lite-train.so";
 
   private static boolean isLoaded = false;
-  private static boolean isOfJar = false;
-  private static boolean isTrainingLoaded = false;
 
   private NativeLibrary() {}
 
   /**
    * Loads the library of {@code java.library.path} (on Android: of the app), or else copies the one of the jar, {@code
    * com/mindspore/lite/linux_<arch>/}, into a folder of its own under {@code java.io.tmpdir}, which goes when the
-   * library is loaded.
+   * library is loaded. The library for training, which models with a loss need for inference, too, is among these where
+   * the jar has it: elsewhere {@code libmindspore-lite.so} finds it beside itself.
    *
    * @throws UnsatisfiedLinkError when neither is there or fits this machine; the message says what was tried
    */
@@ -32,26 +34,16 @@ public class NativeLibrary {
     try {
       System.loadLibrary("mindspore-lite-jni");
     } catch (UnsatisfiedLinkError e) {
-      loadFromJar("; java.library.path: " + e.getMessage(), FILES);
-      isOfJar = true;
+      List<String> files = new ArrayList<>(Arrays.asList(FILES));
+      if (loader().getResource(resource(TRAINING_FILE)) != null) {
+        files.add(TRAINING_FILE);
+      }
+      loadFromJar("; java.library.path: " + e.getMessage(), files);
     }
     isLoaded = true;
   }
 
-  /**
-   * Loads the library for training, where the others are those of the jar and it has that one; elsewhere {@code
-   * libmindspore-lite.so} finds it beside itself.
-   */
-  static synchronized void loadTraining() {
-    load();
-    if (!isOfJar || isTrainingLoaded || loader().getResource(resource(TRAINING_FILE)) == null) {
-      return;
-    }
-    loadFromJar("", TRAINING_FILE);
-    isTrainingLoaded = true;
-  }
-
-  private static void loadFromJar(String triedBefore, String... libraries) {
+  private static void loadFromJar(String triedBefore, List<String> libraries) {
     try {
       Path folder = Files.createTempDirectory("mindspore_lite_libs-");
       try {

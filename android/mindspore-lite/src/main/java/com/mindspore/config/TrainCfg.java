@@ -19,7 +19,6 @@ public class TrainCfg extends NativeHandle {
   }
 
   private void create(byte[] lossName) {
-    NativeLibrary.loadTraining();
     replace(nativeCreate(lossName));
   }
 
