@@ -35,6 +35,7 @@ void Probe(const Graph &graph, std::map<int32_t, OperatorNeeds> *needs) {
   }
   for (auto &[op, need] : *needs) need.refuse_float32 = probe.RefuseFloat32(op);
 }
+
 // A cropped library exports nothing that the training library would need.
 Status RefuseKernelsForTraining(const Graph &graph) {
   for (const SubGraph &subgraph : graph.subgraphs) {
