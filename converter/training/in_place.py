@@ -15,6 +15,7 @@ from mslite.converter.passes.inference import infer_shapes
 from mslite.converter.training.build import TrainingGraph
 from mslite.converter.training.builder import Builder
 from mslite.converter.training.losses import loss_nodes
+from mslite.converter.training.lstm_gradients import join_lstm_gradients
 from mslite.converter.training.passes import with_steps
 from mslite.converter.training.variables import LEARNING_RATE, Variables
 
@@ -53,6 +54,7 @@ def adopted_graph(module: Module, source: str = "the model") -> TrainingGraph:
     results = [v for node in losses for v in node.inputs if not v.is_constant and id(v) not in made | given]
     dummies = {id(value) for node in graph.nodes if node.op.name in (*STATES, "Assign") for value in node.outputs}
     outputs = [value for value in graph.outputs if id(value) not in dummies] or [losses[-1].outputs[0]]
+    join_lstm_gradients(graph, source)
     trained = _Adoption(module, source).run()
     graph.outputs = [*outputs, *dict.fromkeys(value for value in results if value not in outputs)]
     graph.nodes = live_nodes(graph)

@@ -11,6 +11,7 @@
 #include "plan/rewrite/new_nodes.h"
 #include "training/batch_norm.h"
 #include "training/constants.h"
+#include "training/lstm_gradients.h"
 
 namespace mslite {
 namespace {
@@ -37,6 +38,7 @@ class Adoption {
     }
     ReadScheduledRate();
     UseBatchStatistics(&graph_);
+    MSLITE_TRY(JoinLstmGradients(&graph_));
     for (const int32_t index : nodes) SettleShapes(index);
     for (const int32_t index : nodes) {
       if (FindOptimizer(NodeAt(index).op) != nullptr) MSLITE_TRY(AdoptOptimizer(index));

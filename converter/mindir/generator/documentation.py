@@ -26,6 +26,8 @@ _FRONT_ENDS = {
 
 _EXECUTOR = frozenset(("AssignVariable", "Call", "PartialFusion", "ReadVariable", "Switch", "SwitchLayer"))
 """Run by the executor, without a kernel."""
+_IN_TRAINING = frozenset(("Assign", "AssignAdd", "FlattenGrad", "LSTMGradData", "LSTMGradWeight"))
+"""Written as other operators when a training file is read."""
 
 Facts = Mapping[str, Mapping[str, Any]]
 """Operator -> `front_ends` (name -> foreign operators), `types`, `isas`, `generated`."""
@@ -98,6 +100,8 @@ def _status(declaration: OperatorDeclaration, rules: frozenset[str], facts: Fact
         return "has kernels"
     if declaration.name in _EXECUTOR:
         return "the executor's"
+    if declaration.name in _IN_TRAINING:
+        return "rewritten in training"
     return "shape rule only" if declaration.name in rules else "declared only"
 
 
@@ -130,7 +134,8 @@ casts that the converter writes: float64 then has the precision of float32, and 
 float16 become float32, with float16 inputs and outputs. A type that does not stand there is refused by name; so are bfloat16,
 float8 and types of less than 8 bits, and of ONNX's dense operators (`python -m tests.element_types`) ImageDecoder,
 TfIdfVectorizer, and CenterCropPad with an int32 shape. Stored integers (quantised models) are not listed. What is declared only
-and is no gradient (Assign, AssignAdd, the losses, AllGather, ReduceScatter) belongs to training on other hardware; Custom stands
+and is no gradient (AllGather, ReduceScatter) belongs to training on other hardware; what is rewritten in training becomes variables or other
+operators when a training file is read (LSTMGradData and LSTMGradWeight together LSTMGrad). Custom stands
 for the operators with names of their own, GenOP for any operator in an obfuscated file. Then the instruction sets that its kernels
 are compiled for; delegates that take it (`-`: there are none yet); targets that C code is generated for (`*`: with kernels
 of their own beside the portable ones; `-`: what it computes, or its shapes, are known at run time only; NonMaxSuppression

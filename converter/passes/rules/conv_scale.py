@@ -73,6 +73,8 @@ def _check(match: Match, context: Context) -> str | None:
     conv = match.node("conv")
     if any(value.data is None or value.data.dtype != np.float32 for value in conv.inputs[1:]):
         return "weight and bias are not float32 constants"
+    if context.settings.training and len(conv.inputs[1].users) > 1:
+        return "the weight is another layer's, too, and is trained as one"
     if _factors(match) is None:
         return "the factors are not one float32 constant per channel"
     if isinstance(conv.op, Conv2dTransposeFusion) and conv.op.group not in (0, 1):

@@ -156,7 +156,7 @@ class LSTMGrad(Operator):
     since_1_3=False,
 )
 class LSTMGradData(Operator):
-    """Gradient of an LSTM for its data."""
+    """Gradient of an LSTM with flat weights for its data; the gradients of its gates take the place of `intermediate`."""
 
     bidirectional: bool = boolean(0)
     has_bias: bool = boolean(1)
@@ -171,7 +171,7 @@ class LSTMGradData(Operator):
 
 @operator(205, inputs="x hidden y intermediate [unused]", outputs="dweight", training=True, since_1_3=False)
 class LSTMGradWeight(Operator):
-    """Gradient of an LSTM for its weights."""
+    """Gradient of an LSTM with flat weights for them, of what LSTMGradData left in `intermediate`."""
 
     bidirectional: bool = boolean(0)
     has_bias: bool = boolean(1)
