@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -11,19 +10,20 @@ from pathlib import Path
 
 import mslite
 from mslite.codegen.cmsis import KERNEL_LIBRARY
+from mslite.codegen.command import run_program
 from mslite.codegen.flag_values import bytes_of
 from mslite.codegen.generate import GenerateSettings, Source, generate
 from mslite.codegen.memory import MemoryOptions
 from mslite.codegen.project.naming import check_name
 from mslite.codegen.report import print_report
-from mslite.codegen.targets import TARGETS, TargetError, target_named
+from mslite.codegen.targets import TARGETS, target_named
 from mslite.codegen.training.options import add_train_arguments, settings_of_arguments
-from mslite.converter.errors import ConversionError, ExitStatus, ReturnCode, UsageError
+from mslite.converter.errors import UsageError
 from mslite.converter.ethosu import NpuSettings, npu_settings
 from mslite.converter.flag_values import parse_shapes
 from mslite.converter.mindir.graph import Shape
 from mslite.converter.options import Options
-from mslite.converter.program import ends_quietly, reason_of, running
+from mslite.converter.program import ends_quietly
 from mslite.converter.registry.plugins import plugin_files
 
 _EXAMPLES = """\
@@ -159,52 +159,23 @@ def _source(
     return Source(model, shapes, options=Options(model, model, weight_file=weights or beside, plugins=plugins, npu=npu))
 
 
-@ends_quietly("mslite-codegen")
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the program; returns its exit status. Nothing is raised for anything that a user can cause."""
-    try:
-        given = _parser().parse_args(arguments)
-    except SystemExit as stop:  # argparse has said why
-        return ExitStatus.OK if not stop.code else ExitStatus.WRONG_USAGE
-    try:
-        settings = _settings(given)
-        shapes = parse_shapes(given.inputShape) if given.inputShape else {}
-        plugins = plugin_files(";".join(name for name in given.pluginPath.split(";") if name.endswith(".py")))
-        npu = npu_settings(given.npu, {})
-        sources = [_source(model, shapes, given.weightFile, plugins, npu) for model in given.model]
-        with running("mslite-codegen", sys.argv[1:] if arguments is None else arguments):
-            generated = generate(sources, settings)
-    except (UsageError, TargetError) as error:
-        print(error, file=sys.stderr)
-        return ExitStatus.WRONG_USAGE
-    except ConversionError as error:
-        print(error, file=sys.stderr)
-        bad_input = error.code in (
-            ReturnCode.FILE_ERROR,
-            ReturnCode.GRAPH_FILE_ERROR,
-            ReturnCode.INPUT_PARAMETER_INVALID,
-        )
-        return ExitStatus.BAD_INPUT if bad_input and not error.blockers else ExitStatus.NOT_CONVERTIBLE
-    except MemoryError:
-        print(f"{given.model[0]}: there is not enough memory for this model", file=sys.stderr)
-        return ExitStatus.BAD_INPUT
-    except OSError as error:
-        print(f"mslite-codegen: {reason_of(error)}", file=sys.stderr)
-        return ExitStatus.BAD_INPUT
-    except Exception as error:
-        if os.environ.get("MSLITE_VERIFY") == "1":  # developers want the traceback
-            raise
-        kind = type(error).__name__
-        print(
-            f"{given.model[0]}: the code generator fails on this model ({kind}: {error}); please report it",
-            file=sys.stderr,
-        )
-        return ExitStatus.NOT_CONVERTIBLE
+def _run(given: argparse.Namespace) -> None:
+    settings = _settings(given)
+    shapes = parse_shapes(given.inputShape) if given.inputShape else {}
+    plugins = plugin_files(";".join(name for name in given.pluginPath.split(";") if name.endswith(".py")))
+    npu = npu_settings(given.npu, {})
+    sources = [_source(model, shapes, given.weightFile, plugins, npu) for model in given.model]
+    generated = generate(sources, settings)
     print_report(generated.figures)
     for note in generated.notes:
         print(f"note: {note}")
     print(f"written: {generated.folder}")
-    return ExitStatus.OK
+
+
+@ends_quietly("mslite-codegen")
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the program; returns its exit status. Nothing is raised for anything that a user can cause."""
+    return run_program(_parser(), arguments, "the code generator", _run)
 
 
 if __name__ == "__main__":

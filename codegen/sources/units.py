@@ -83,6 +83,15 @@ def isa_of(path: str, isa: str) -> str:
     return isa
 
 
+@dataclass
+class _Condition:
+    """`taken`: the branch that is read now; None where the compiler says. `is_decided`: no later one can be. `is_written`: so is its #if."""
+
+    taken: bool | None
+    is_decided: bool
+    is_written: bool
+
+
 class _Reader:
     def __init__(self, path: str, isa: str) -> None:
         self.path, self.isa = path, isa
@@ -114,25 +123,25 @@ class _Reader:
         """The text without the branches that are not taken, guards and includes."""
         kept: list[str] = []
         at, first_code = 0, _first_code(text)
-        stack: list[list[bool | None]] = []  # [taken now (None: open), some branch was taken]
+        stack: list[_Condition] = []
         for line, is_directive in lines_of(text):
             match = _DIRECTIVE.match(line) if is_directive else None
             word, rest = (match[1], match[2].strip()) if match else ("", "")
-            live = all(level[0] is not False for level in stack)
+            live = all(one.taken is not False for one in stack)
             at += len(line)
             if word in ("if", "ifdef", "ifndef"):
                 condition = {"if": rest, "ifdef": f"defined({rest})", "ifndef": f"!defined({rest})"}[word]
                 value = evaluate(condition, self.table, self.open_names) if live else 0
-                stack.append([None if value is None else bool(value), value != 0])
+                stack.append(_Condition(None if value is None else bool(value), bool(value), value is None))
                 if value is None:
                     kept.append(f"#if {simplified(condition, self.table, self.open_names)}\n")
             elif word in ("elif", "else"):
                 self._branch(word, rest, stack, kept)
             elif word == "endif":
-                if stack.pop()[0] is None:
+                if stack.pop().is_written:
                     kept.append("#endif\n")
             elif live and word == "include":
-                if any(level[0] is None for level in stack):
+                if any(one.taken is None for one in stack):
                     kept.append(line)
                 elif at > first_code and rest.startswith('"'):  # a piece of this file that lies in another one
                     kept.append(self._decided(locate.read(rest.strip('"'))) + "\n")
@@ -140,24 +149,22 @@ class _Reader:
                     self._include(rest)
             elif live:
                 if word in ("define", "undef"):
-                    line = self._define(word, line, any(level[0] is None for level in stack))
+                    line = self._define(word, line, any(one.taken is None for one in stack))
                 kept.append(line)
         return "".join(kept)
 
-    def _branch(self, word: str, rest: str, stack: list[list[bool | None]], kept: list[str]) -> None:
-        outer = all(level[0] is not False for level in stack[:-1])
-        level = stack[-1]
-        if level[0] is None:  # an open group keeps all of its branches that can be taken
-            value = 1 if word == "else" else evaluate(rest, self.table, self.open_names)
-            if value == 0:
-                raise ValueError(f"{self.path}: a branch that is never taken inside of an open condition")
-            kept.append("#else\n" if value == 1 else f"#elif {simplified(rest, self.table, self.open_names)}\n")
-            return
-        value = 0 if level[1] or not outer else 1 if word == "else" else evaluate(rest, self.table, self.open_names)
+    def _branch(self, word: str, rest: str, stack: list[_Condition], kept: list[str]) -> None:
+        """An open condition keeps those of its branches that can be taken; one that is taken wherever it is reached is its last."""
+        now = stack[-1]
+        can_be = not now.is_decided and all(one.taken is not False for one in stack[:-1])
+        value = 0 if not can_be else 1 if word == "else" else evaluate(rest, self.table, self.open_names)
         if value is None:
-            kept.append(f"#if {simplified(rest, self.table, self.open_names)}\n")
-        level[0] = None if value is None else bool(value)
-        level[1] = bool(level[1]) or value != 0
+            kept.append(f"#{'elif' if now.is_written else 'if'} {simplified(rest, self.table, self.open_names)}\n")
+            now.is_written = True
+        elif value and now.is_written:
+            kept.append("#else\n")
+        now.taken = False if value == 0 else None if now.is_written else True
+        now.is_decided |= bool(value)
 
     def _include(self, name: str) -> None:
         if name.startswith("<"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -14,15 +13,16 @@ from rich.progress import Progress
 
 import mslite
 from mslite.benchmark.page import grouped, write_page
+from mslite.codegen.command import run_program
 from mslite.codegen.flag_values import bytes_of
 from mslite.codegen.sparse.page import report_page
 from mslite.codegen.sparse.run import Result, choose_updates
 from mslite.codegen.sparse.trials import read_samples
-from mslite.codegen.targets import TARGETS, TargetError, target_named
+from mslite.codegen.targets import TARGETS, target_named
 from mslite.converter.config_file import read_config
-from mslite.converter.errors import ConversionError, ExitStatus, ReturnCode, UsageError
+from mslite.converter.errors import ConversionError, ReturnCode, UsageError
 from mslite.converter.mindir.atomic import write_together
-from mslite.converter.program import ends_quietly, reason_of, running
+from mslite.converter.program import ends_quietly
 from mslite.converter.training import SECTION, SPARSE_SECTION, TrainSettings, as_text, train_settings
 
 _EXAMPLES = """\
@@ -116,10 +116,13 @@ def _run(given: argparse.Namespace) -> None:
     samples = read_samples(given.data)
     with Progress(transient=True, disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task("", total=None)
-        result = choose_updates(
-            given.model, settings, samples, target, given.budget, given.trialSteps,
-            lambda text: bar.update(task, description=text),
-        )  # fmt: skip
+        try:
+            result = choose_updates(
+                given.model, settings, samples, target, given.budget, given.trialSteps,
+                lambda text: bar.update(task, description=text),
+            )  # fmt: skip
+        except RuntimeError as error:  # of a run of the model
+            raise ConversionError(f"{given.model}: {error}", code=ReturnCode.GRAPH_FILE_ERROR) from error
     _write(given.output, configuration(keys, result))
     report = given.report or given.output.with_suffix(".html")
     write_page(report, report_page(result, given.model, given.data, given.output, target.name))
@@ -137,28 +140,7 @@ def _run(given: argparse.Namespace) -> None:
 @ends_quietly("mslite-sparse")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the program; returns its exit status. Nothing is raised for anything that a user can cause."""
-    try:
-        given = _parser().parse_args(arguments)
-    except SystemExit as stop:  # argparse has said why
-        return ExitStatus.OK if not stop.code else ExitStatus.WRONG_USAGE
-    try:
-        with running("mslite-sparse", sys.argv[1:] if arguments is None else arguments):
-            _run(given)
-    except (UsageError, TargetError) as error:
-        print(error, file=sys.stderr)
-        return ExitStatus.WRONG_USAGE
-    except ConversionError as error:
-        print(error, file=sys.stderr)
-        return ExitStatus.NOT_CONVERTIBLE if error.code is ReturnCode.NOT_SUPPORTED else ExitStatus.BAD_INPUT
-    except OSError as error:
-        print(f"mslite-sparse: {reason_of(error)}", file=sys.stderr)
-        return ExitStatus.BAD_INPUT
-    except RuntimeError as error:
-        if os.environ.get("MSLITE_VERIFY") == "1":  # developers want the traceback
-            raise
-        print(f"{given.model}: {error}", file=sys.stderr)
-        return ExitStatus.BAD_INPUT
-    return ExitStatus.OK
+    return run_program(_parser(), arguments, "the choice of what to train", _run)
 
 
 if __name__ == "__main__":

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from mslite.codegen.sources import locate
 from mslite.codegen.sources.conditions import evaluate, simplified
+from mslite.codegen.sources.directives import Opened, directives_between
 from mslite.codegen.sources.items import make_item
 from mslite.codegen.sources.macros import Macro, expand, read_define
 from mslite.codegen.sources.reach import used_names
 from mslite.codegen.sources.text import laid_out, realigned, renamed
 from mslite.codegen.sources.tokens import join, tokenise
+from mslite.codegen.sources.units import _Reader
 
 
 def table(*defines: str) -> dict[str, Macro]:
@@ -147,3 +150,29 @@ def test_layout_stays() -> None:
         "#define F(x)      \\\n  longer_name(x); \\\n  go()"
     )
     assert renamed("MSLITE_ISA_NAME(mslite_row)(x);", {}) == "mslite_row(x);"
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        # A branch that is always taken ends an open condition, whatever stands behind it.
+        ("#if __A\nint a;\n#elif 1\nint b;\n#else\nint c;\n#endif\n", "#if __A\nint a;\n#else\nint b;\n#endif\n"),
+        ("#if __A\nint a;\n#elif 1\nint b;\n#elif __B\nint c;\n#endif\n", "#if __A\nint a;\n#else\nint b;\n#endif\n"),
+        # One that is never taken is left out.
+        ("#if __A\nint a;\n#elif 0\nint b;\n#elif __B\nint c;\n#endif\n", "#if __A\nint a;\n#elif __B\nint c;\n#endif\n"),
+        ("#if 0\nint a;\n#elif __A\nint b;\n#elif 0\nint c;\n#else\nint d;\n#endif\n",
+         "#if __A\nint b;\n#else\nint d;\n#endif\n"),
+        ("#if 1\nint a;\n#elif __A\nint b;\n#else\nint c;\n#endif\n", "int a;\n"),
+        ("#if __A\n#if 0\nint a;\n#elif 1\nint b;\n#else\nint c;\n#endif\n#endif\n", "#if __A\nint b;\n#endif\n"),
+    ],
+)  # fmt: skip
+def test_an_open_condition_keeps_what_can_be_taken(text: str, wanted: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(locate, "read", lambda path: text)
+    unit = _Reader("made_up.c", "scalar").read()
+    now: Opened = ()
+    lines: list[str] = []
+    for item in unit.leaves():
+        directives, now = directives_between(now, item.opened, unit)
+        lines += [*directives, item.text]
+    lines += directives_between(now, (), unit)[0]
+    assert "\n".join(lines).split() == wanted.split()

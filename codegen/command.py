@@ -1,0 +1,52 @@
+"""What the programs of this folder do alike: flags are parsed, and errors become a message and an exit status."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+
+from mslite.codegen.targets import TargetError
+from mslite.converter.errors import ConversionError, ExitStatus, ReturnCode, UsageError
+from mslite.converter.program import reason_of, running
+
+_BAD_INPUT = (ReturnCode.FILE_ERROR, ReturnCode.GRAPH_FILE_ERROR, ReturnCode.INPUT_PARAMETER_INVALID)
+
+
+def run_program(
+    parser: argparse.ArgumentParser,
+    arguments: Sequence[str] | None,
+    what: str,
+    work: Callable[[argparse.Namespace], None],
+) -> int:
+    """Runs `work`, which `what` is in a sentence, with the flags; returns the exit status. `model` among the flags is what messages name,
+    its first one where there are several."""
+    try:
+        given = parser.parse_args(arguments)
+    except SystemExit as stop:  # argparse has said why
+        return ExitStatus.OK if not stop.code else ExitStatus.WRONG_USAGE
+    model = given.model[0] if isinstance(given.model, list) else given.model
+    try:
+        with running(parser.prog, sys.argv[1:] if arguments is None else arguments):
+            work(given)
+    except (UsageError, TargetError) as error:
+        print(error, file=sys.stderr)
+        return ExitStatus.WRONG_USAGE
+    except ConversionError as error:
+        print(error, file=sys.stderr)
+        return ExitStatus.BAD_INPUT if error.code in _BAD_INPUT and not error.blockers else ExitStatus.NOT_CONVERTIBLE
+    except MemoryError:
+        print(f"{model}: there is not enough memory for this model", file=sys.stderr)
+        return ExitStatus.BAD_INPUT
+    except OSError as error:
+        print(f"{parser.prog}: {reason_of(error)}", file=sys.stderr)
+        return ExitStatus.BAD_INPUT
+    except Exception as error:
+        if os.environ.get("MSLITE_VERIFY") == "1":  # developers want the traceback
+            raise
+        print(
+            f"{model}: {what} fails on this model ({type(error).__name__}: {error}); please report it", file=sys.stderr
+        )
+        return ExitStatus.NOT_CONVERTIBLE
+    return ExitStatus.OK
