@@ -6,9 +6,12 @@
 
 enum {
   SMALLEST_PART = 1 << 18, /* multiply-adds */
-  MOST_PARTS = 8,
-  FEW_ROWS = 16, /* of an a that lies by rows */
-  TURNED = 64    /* numbers of k in one part of the first phase */
+  FEW_PARTS = 4,
+  MANY_PARTS = 8, /* of a result from MANY on: of a smaller one, copying would be too large a share */
+  MANY = 1 << 20,
+  COST_OF_LEFT = 2, /* of copying a column of a, where one of b is 1 */
+  FEW_ROWS = 16,    /* of an a that lies by rows */
+  TURNED = 64       /* numbers of k in one part of the first phase */
 };
 
 typedef struct {
@@ -29,21 +32,27 @@ static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 static int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
+/* What copying costs for each number of k. */
+static int64_t copied(const mslite_product *p, int64_t panel_blocks, int64_t row_blocks) {
+  return COST_OF_LEFT * panel_blocks * p->m + row_blocks * p->n;
+}
+
 static mslite_status matmul_outer_prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
   matmul_outer_derived *numbers = derived;
   mslite_product *p = &numbers->product;
   const mslite_status status = mslite_product_of(node, p);
   if (status != MSLITE_OK) return status;
   const double work = (double)p->m * (double)p->n * (double)p->k;
+  const int64_t most = p->m >= divide_up(MANY, larger(1, p->n)) ? MANY_PARTS : FEW_PARTS;
   const int64_t wanted =
-      work >= (double)MOST_PARTS * (double)SMALLEST_PART ? MOST_PARTS : 1 + (int64_t)(work / (double)SMALLEST_PART);
+      work >= (double)most * (double)SMALLEST_PART ? most : 1 + (int64_t)(work / (double)SMALLEST_PART);
   numbers->panels = larger(1, divide_up(p->n, OUTER_COLUMNS));
   numbers->row_blocks = larger(1, divide_up(p->m, OUTER_BLOCK));
   int64_t panel_blocks = smaller(numbers->panels, divide_up(wanted, numbers->row_blocks));
   /* A part copies its columns of a and b: of all ways to make so many parts, that which copies least. */
   for (int64_t rows = numbers->row_blocks + 1; rows <= smaller(wanted, divide_up(p->m, OUTER_ROWS)); ++rows) {
     const int64_t panels = smaller(numbers->panels, divide_up(wanted, rows));
-    if (panels * p->m + rows * p->n >= panel_blocks * p->m + numbers->row_blocks * p->n) continue;
+    if (copied(p, panels, rows) >= copied(p, panel_blocks, numbers->row_blocks)) continue;
     numbers->row_blocks = rows;
     panel_blocks = panels;
   }

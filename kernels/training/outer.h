@@ -13,8 +13,9 @@ enum {
   OUTER_ROWS = SIMD_REGISTERS == 16 ? 4 : 12, /* of the largest tile */
   OUTER_STEP = 256, /* rows of left and right that are summed in registers: a panel of 32 KB stays in the L1 cache */
   OUTER_BLOCK = (SIMD_WIDTH == 4 ? 8 : 32) * OUTER_ROWS, /* rows of c: a step of them stays in the L2 cache */
-  OUTER_COPIED = 4 * OUTER_ROWS,                         /* rows of c from which on it pays to copy a panel */
-  OUTER_NEAR = 8 * OUTER_ROWS /* floats from row to row of left up to which it does not pay to copy */
+  OUTER_TOGETHER = 4,            /* tiles whose left is copied at once: that is whole cache lines of a row */
+  OUTER_COPIED = 4 * OUTER_ROWS, /* rows of c from which on it pays to copy a panel */
+  OUTER_NEAR = 8 * OUTER_ROWS    /* floats from row to row of left up to which it does not pay to copy */
 };
 
 typedef struct {
@@ -45,15 +46,24 @@ static inline int64_t outer_scratch(int64_t rows) {
 static inline void outer_copy_left(outer_block *block, int64_t rows, float *copy) {
   block->left_tile = OUTER_ROWS;
   if (block->left_step <= OUTER_NEAR) return;
-  for (int64_t row = 0; row < rows; row += OUTER_ROWS) {
+  const int64_t tile = block->count * OUTER_ROWS;
+  for (int64_t row = 0; row < rows; row += OUTER_TOGETHER * OUTER_ROWS) {
     const float *from = block->left + row;
     float *to = copy + row * block->count;
-    const int64_t width = rows - row < OUTER_ROWS ? rows - row : OUTER_ROWS;
+    const int64_t width = rows - row;
     for (int64_t i = 0; i < block->count; ++i, from += block->left_step, to += OUTER_ROWS) {
-      if (width == OUTER_ROWS) {
-        memcpy(to, from, OUTER_ROWS * sizeof *to);
-      } else {
-        memcpy(to, from, (size_t)width * sizeof *to);
+      if (width >= OUTER_TOGETHER * OUTER_ROWS) {
+        SIMD_UNROLL for (int32_t t = 0; t < OUTER_TOGETHER; ++t) {
+          memcpy(to + t * tile, from + t * OUTER_ROWS, OUTER_ROWS * sizeof *to);
+        }
+        continue;
+      }
+      for (int64_t first = 0, t = 0; first < width; first += OUTER_ROWS, t += tile) {
+        if (width - first >= OUTER_ROWS) {
+          memcpy(to + t, from + first, OUTER_ROWS * sizeof *to);
+        } else {
+          memcpy(to + t, from + first, (size_t)(width - first) * sizeof *to);
+        }
       }
     }
   }
