@@ -45,7 +45,7 @@ def main() -> int:
             found = f"{row.median_ms:9.2f} ms" if row.median_ms is not None else f"  {row.error}"
             peak = f"  {row.peak_mb:6.0f} MB" if row.peak_mb is not None else ""
             doubt = "" if agrees(row, rows) else "  [red]another loss[/red]"
-            what = f"{row.network:22} batch {row.batch:2}  {row.threads} thread(s)  {row.runtime:14}"
+            what = f"{row.network:22} batch {row.batch:2}  {row.threads} thread(s)  {row.runtime:26}"
             console.print(f"{what} {found}{peak}{doubt}", highlight=False)
 
     work = options.out / "bench-train"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..report import geometric_mean
 from .measure import REFERENCE, Row
-from .runtimes import TRAINERS
+from .runtimes import OURS, TRAINERS
 
 _Key = tuple[str, int, int]
 
@@ -59,26 +59,30 @@ def write_markdown(rows: list[Row], versions: dict[str, str], machine: str, path
         f"Machine: {machine}. Versions: {', '.join(f'{name} {version}' for name, version in versions.items())}.",
         "",
     ]
-    ways = " | ".join(names)
+    ways, peers = " | ".join(names), [name for name in names if name not in OURS]
     for threads in sorted({row.threads for row in rows}):
         lines += [f"**{threads} thread{'s' if threads > 1 else ''}**, median ms of a step:", ""]
-        lines += [f"| network | batch | {ways} | mslite / PyTorch | mslite / torch.compile |", "|---|" + "---:|" * 6]
+        compared = " | ".join(f"mslite / {peer}" for peer in peers)
+        lines += [f"| network | batch | {ways} | {compared} |", "|---|" + "---:|" * (1 + len(names) + len(peers))]
         for (network, batch, count), kinds in table.items():
             if count != threads:
                 continue
-            times = [kinds[name].median_ms for name in names]
-            cells = [*map(_shown, times), *(_shown(ratio(times[0], other)) for other in times[1:])]
+            times = {name: kinds[name].median_ms for name in names}
+            ratios = [ratio(times["mslite"], times[peer]) for peer in peers]
+            cells = [*map(_shown, times.values()), *map(_shown, ratios)]
             lines.append(f"| {network} | {batch} | {' | '.join(cells)} |")
-        means = [list(time_ratios(rows, threads, name).values()) for name in names[1:]]
+        means = [list(time_ratios(rows, threads, peer).values()) for peer in peers]
         cells = [_shown(geometric_mean(found) if found else None) for found in means]
-        lines += [f"| geometric mean | | | | | {' | '.join(cells)} |", ""]
+        lines += [f"| geometric mean | |{' |' * len(names)} {' | '.join(cells)} |", ""]
     lines += ["**Memory**, MB that the first steps take at most beyond the interpreter with its library:", ""]
-    lines += [f"| network | batch | {ways} | mslite / PyTorch |", "|---|" + "---:|" * 5]
+    compared = " | ".join(f"{name} / {REFERENCE}" for name in OURS)
+    lines += [f"| network | batch | {ways} | {compared} |", "|---|" + "---:|" * (1 + len(names) + len(OURS))]
     least = min(row.threads for row in rows)
     for (network, batch, count), kinds in table.items():
         if count == least:
-            peaks = [kinds[name].peak_mb for name in names]
-            cells = [*(_shown(peak, 0) for peak in peaks), _shown(ratio(peaks[0], peaks[1]))]
+            peaks = {name: kinds[name].peak_mb for name in names}
+            ratios = [ratio(peaks[name], peaks[REFERENCE]) for name in OURS]
+            cells = [*(_shown(peak, 0) for peak in peaks.values()), *map(_shown, ratios)]
             lines.append(f"| {network} | {batch} | {' | '.join(cells)} |")
     failed = sorted({f"- {row.runtime} with {row.network}: {row.error}" for row in rows if row.error})
     if failed:

@@ -41,6 +41,8 @@ class Trainer(ABC):
 
 class Mslite(Trainer):
     library = "mslite"
+    keeps_gradients = True
+    """Until the next step, for `get_gradients`."""
 
     def __init__(self, request: dict[str, Any], data: Data) -> None:
         import mslite
@@ -49,7 +51,9 @@ class Mslite(Trainer):
         context.cpu.thread_num = request["threads"]
         self.model = mslite.Model()
         file = f"{request['path']}.ms"
-        self.model.build_from_file(file, mslite.ModelType.MINDIR, context, train_cfg=mslite.TrainCfg())
+        config = mslite.TrainCfg()
+        config.keep_gradients = self.keeps_gradients
+        self.model.build_from_file(file, mslite.ModelType.MINDIR, context, train_cfg=config)
         self.model.set_train_mode(True)
         x, labels = data
         if x.ndim == 4:  # images, which mslite takes channels last
@@ -65,6 +69,12 @@ class Mslite(Trainer):
         import mslite
 
         return str(mslite.__version__)
+
+
+class MsliteWithoutGradients(Mslite):
+    """The same steps; each gradient gives up its memory when its weight has been updated."""
+
+    keeps_gradients = False
 
 
 class Eager(Trainer):
@@ -113,4 +123,9 @@ class Compiled(Eager):
         self.module = torch.compile(self.module)
 
 
-TRAINERS: dict[str, type[Trainer]] = {"mslite": Mslite, "PyTorch": Eager, "torch.compile": Compiled}
+OURS = ("mslite", "mslite, gradients given up")
+TRAINERS: dict[str, type[Trainer]] = {
+    **dict(zip(OURS, (Mslite, MsliteWithoutGradients), strict=True)),
+    "PyTorch": Eager,
+    "torch.compile": Compiled,
+}
