@@ -323,11 +323,10 @@ Status TrainerImpl::Gradients(std::vector<MSTensor> *gradients) const {
                                                : "' was made with --trainMemory or sparse_embeddings";
     const char *remedy = file_keeps_gradients_ ? "leave keep_gradients_ true"
                                                : "convert the model without --trainMemory and sparse_embeddings";
-    return Fail(mindspore::kLiteNotSupport,
-                "file '" + file_->name() + reason +
-                    ": each gradient gives up its memory when its weight is updated. Set "
-                    "TrainCfg::accumulate_gradients_ to read gradients, or " +
-                    remedy);
+    return Fail(mindspore::kLiteNotSupport, "file '" + file_->name() + reason +
+                                                ": each gradient gives up its memory when its weight is updated. Set "
+                                                "TrainCfg::accumulate_gradients_ to read gradients, or " +
+                                                remedy);
   }
   for (size_t i = 0; i < weights_.size(); ++i) {
     const TensorShape &shape = GradientShape(i);
