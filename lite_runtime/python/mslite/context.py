@@ -79,7 +79,7 @@ class RunLimits(Settings):
 
     @steps.setter
     def steps(self, number: int) -> None:
-        self._steps = integer("steps", number)
+        self._steps = integer("steps", number, most=2**63 - 1)
 
     @property
     def milliseconds(self) -> int:
@@ -88,7 +88,7 @@ class RunLimits(Settings):
 
     @milliseconds.setter
     def milliseconds(self, number: int) -> None:
-        self._milliseconds = integer("milliseconds", number)
+        self._milliseconds = integer("milliseconds", number, most=2**63 - 1)
 
     @property
     def bytes(self) -> int:
@@ -97,7 +97,7 @@ class RunLimits(Settings):
 
     @bytes.setter
     def bytes(self, number: int) -> None:
-        self._bytes = integer("bytes", number)
+        self._bytes = integer("bytes", number, most=2**63 - 1)
 
 
 class Context(Settings):

@@ -12,12 +12,12 @@ def checked(name: str, value: Any, kind: type[Any]) -> Any:
     return value
 
 
-def integer(name: str, value: Any, least: int = 0, most: int | None = None) -> int:
+def integer(name: str, value: Any, least: int = 0, most: int = 2**31 - 1) -> int:
     """The value. Raises TypeError when it is no int, ValueError when it is less than `least` or more than `most`."""
     number: int = checked(name, value, int)
     if number < least:
         raise ValueError(f"{name} must be at least {least}, not {number}")
-    if most is not None and number > most:
+    if number > most:
         raise ValueError(f"{name} must be at most {most}, not {number}")
     return number
 

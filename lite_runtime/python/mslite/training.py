@@ -223,7 +223,7 @@ class Trainable(Predictor):
 
         `momentum` is that of batch normalisation: how much of a step's statistics the running ones take. Negative numbers
         stand for the present ones divided by the multiplier."""
-        multiplier = integer("virtual_batch_multiplier", virtual_batch_multiplier, least=-(2**31), most=2**31 - 1)
+        multiplier = integer("virtual_batch_multiplier", virtual_batch_multiplier, least=-(2**31))
         rate, inertia = _number("learning_rate", learning_rate), _number("momentum", momentum)
 
         def setup(model: _runtime.Model) -> None:
