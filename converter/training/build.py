@@ -46,6 +46,13 @@ from mslite.converter.training.normalise import (
     without_lists,
 )
 from mslite.converter.training.optimizers import Steps, clipped
+from mslite.converter.training.outer_products import (
+    FEWEST_PRODUCTS,
+    MOST_ROWS,
+    is_outer_product,
+    rows_of,
+    sum_of_products,
+)
 from mslite.converter.training.passes import Passes, with_steps
 from mslite.converter.training.recurrent import unroll_layers
 from mslite.converter.training.settings import TrainSettings
@@ -194,6 +201,8 @@ class _Differentiation:
         self.chosen = Chosen()
         self.gates: dict[Node, Value] = {}
         self.slices: dict[Node, Slice] = {}
+        self.joined: set[Value] = set()
+        """Outer products that are sums of others."""
         self.behind_weights: set[Node] = set()
         for node in self.forward:
             before = {value.producer for value in node.inputs}
@@ -401,8 +410,8 @@ class _Differentiation:
                 if gradient is not None and value in needed:
                     own = parts.setdefault(value, [])
                     own.append(gradient)
-                    if len(own) == _MOST_PARTS and not blockers:
-                        self._total(build, value, parts)
+                    if not blockers:
+                        self._add_up(build, value, own)
             self.passes.gradients.update(dict.fromkeys(self.graph.nodes[first:], node))
         if blockers:
             raise ConversionError(
@@ -442,10 +451,34 @@ class _Differentiation:
             return found
         return rule(call, known[0])
 
+    def _add_up(self, build: Builder, value: Value, found: list[Value]) -> None:
+        """Early, what would take much memory until the end."""
+        name = f"Gradients/{value.name}/sum"
+        waiting = [part for part in found if self._is_waiting(part)]
+        if sum(rows_of(part) for part in waiting) >= MOST_ROWS:
+            self._join(build, found, name)
+        elif len(found) - len(waiting) == _MOST_PARTS:
+            others = [part for part in found if part not in waiting]
+            found[:] = [*waiting, build.node(AddN(), name, others, shape_of(value))]
+
+    def _is_waiting(self, part: Value) -> bool:
+        return part not in self.joined and is_outer_product(part)
+
+    def _join(self, build: Builder, found: list[Value], name: str) -> None:
+        """Makes one product of the outer products among the gradients of a value."""
+        products = [part for part in found if self._is_waiting(part)]
+        if len(products) >= FEWEST_PRODUCTS:
+            total = sum_of_products(build, products, name)
+            self.joined.add(total)
+            found[:] = [*(part for part in found if part not in products), total]
+
     def _total(self, build: Builder, value: Value, parts: dict[Value, list[Value]]) -> Value | None:
         """The sum of what all readers of a value say."""
         found = parts.get(value, [])
         if len(found) > 1:
-            op = AddFusion() if len(found) == 2 else AddN()
-            found[:] = [build.node(op, f"Gradients/{value.name}/sum", found, shape_of(value))]
+            name = f"Gradients/{value.name}/sum"
+            self._join(build, found, name)
+            if len(found) > 1:
+                op = AddFusion() if len(found) == 2 else AddN()
+                found[:] = [build.node(op, name, found, shape_of(value))]
         return found[0] if found else None

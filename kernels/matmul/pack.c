@@ -9,7 +9,8 @@ enum {
   LARGEST_K_BLOCK = 384,   /* x 16 columns: a panel of 24 KB stays in the L1 cache, 96 rows of a in the L2 cache */
   SMALLEST_PART = 1 << 18, /* multiply-adds; some 10 microseconds */
   MOST_PARTS = 48,
-  PACKED_ROWS = 64
+  PACKED_ROWS = 64,
+  PACKED_COLUMNS = 8 /* at once: so many stores side by side are fast, far apart they are not */
 };
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -21,10 +22,25 @@ int64_t mslite_packed_floats(int64_t k, int64_t n, int32_t width) { return divid
 /* Rows [first, last) of one panel of `columns` columns. */
 static void pack_rows(const float *b, int64_t first, int64_t last, int64_t k_step, int64_t n_step, int64_t columns,
                       int64_t width, float *panel) {
-  for (int64_t j = 0; j < columns; ++j) {
+  int64_t j = 0;
+  for (; j + PACKED_COLUMNS <= columns; j += PACKED_COLUMNS) {
+    const float *from = b + first * k_step + j * n_step;
+    float *to = panel + first * width + j;
+    for (int64_t i = first; i < last; ++i, from += k_step, to += width) {
+      to[0] = from[0];
+      to[1] = from[n_step];
+      to[2] = from[2 * n_step];
+      to[3] = from[3 * n_step];
+      to[4] = from[4 * n_step];
+      to[5] = from[5 * n_step];
+      to[6] = from[6 * n_step];
+      to[7] = from[7 * n_step];
+    }
+  }
+  for (; j < columns; ++j) {
     for (int64_t i = first; i < last; ++i) panel[i * width + j] = b[i * k_step + j * n_step];
   }
-  for (int64_t j = columns; j < width; ++j) {
+  for (; j < width; ++j) {
     for (int64_t i = first; i < last; ++i) panel[i * width + j] = 0.0f;
   }
 }
@@ -39,7 +55,7 @@ void mslite_pack_panels(const float *b, int64_t k, int64_t n, int64_t k_step, in
       for (int64_t i = 0; i < k; ++i) memcpy(target + i * width, source + i * k_step, (size_t)width * sizeof *target);
       continue;
     }
-    /* Column by column, so that b is read in order; the rows of one block stay in the L1 cache. */
+    /* Few columns at once, so that b is read in order; the rows of one block stay in the L1 cache. */
     for (int64_t i = 0; i < k; i += PACKED_ROWS) {
       pack_rows(source, i, smaller(i + PACKED_ROWS, k), k_step, n_step, columns, width, target);
     }

@@ -307,11 +307,11 @@ def _binary(call: Call, dy: Value) -> Gradients:
             return [dy, call.add(training.BiasAddGrad(), "b", [dy], of_b)]
     if name == "SubFusion" and of_a == whole and not call.wanted[1]:
         return [dy, None]
-    if name == "MulFusion" and call.wanted != (True, True):
-        place, other = (0, b) if call.wanted[0] else (1, a)
-        if call.shape(place) == whole:
-            found[place] = call.add(arithmetic.MulFusion(), "ab"[place], [dy, other], whole)
-            return found
+    if name == "MulFusion" and all(call.shape(place) == whole for place in (0, 1) if call.wanted[place]):
+        for place, other in enumerate((b, a)):
+            if call.wanted[place]:
+                found[place] = call.add(arithmetic.MulFusion(), "ab"[place], [dy, other], whole)
+        return found
     if name in ("DivFusion", "RealDiv") and call.wanted == (True, False) and of_a == whole:
         return [call.add(arithmetic.DivFusion(), "a", [dy, b], whole), None]
     ops: dict[str, Operator] = {
