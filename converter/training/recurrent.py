@@ -300,6 +300,10 @@ class _Steps:
     functions: list[Function]
     masks: list[Value] | None
     writer: Writer
+    turned: dict[Value, Value] = field(default_factory=dict)
+    """Matrices, [operands, results]: turned around once for all steps."""
+    cuts: dict[tuple[Value, int, int], Value] = field(default_factory=dict)
+    """Rows of weights, by the first and their number, cut once for all steps."""
 
     def run(self, steps: int, backward: bool) -> tuple[Value, list[Value]]:
         """y [time, batch, state], and the last states."""
@@ -339,6 +343,20 @@ class _Steps:
         operands = (a, matrix) if bias is None else (a, matrix, bias)
         return self.writer.emit(MatMulFusion(transpose_b=True), *operands)
 
+    def _rows(self, weights: Value, first: int, count: int) -> Value:
+        place = (weights, first, count)
+        if place not in self.cuts:
+            rest = shape_of(weights)[1:]
+            size = [count, *rest]
+            self.cuts[place] = _cut(weights, [first, *[0] * len(rest)], size, size, self.writer)
+        return self.cuts[place]
+
+    def _product_of_step(self, a: Value, matrix: Value, bias: Value | None = None) -> Value:
+        if matrix not in self.turned:
+            self.turned[matrix] = self.writer.emit(Transpose(), matrix, self.writer.ints(1, 0))
+        operands = (a, self.turned[matrix]) if bias is None else (a, self.turned[matrix], bias)
+        return self.writer.emit(MatMulFusion(), *operands)
+
     def _pieces(self, value: Value, count: int, axis: int) -> list[Value]:
         return [value] if count == 1 else list(self.writer.many(Split(output_num=count, axis=axis), [value], count))
 
@@ -356,7 +374,7 @@ class _Steps:
 
     def _step(self, x: Value, h: Value | None, c: Value | None) -> tuple[Value, Value | None]:
         if self.layer.name == "RNNSequence":
-            product = None if h is None else self._product(h, self.weights.r)
+            product = None if h is None else self._product_of_step(h, self.weights.r)
             return self.functions[0](self._clipped(self._add(x, product))), None
         if self.layer.name == "GRUSequence":
             return self._gru(x, h), None
@@ -375,19 +393,17 @@ class _Steps:
         if self._resets_late():
             bias = self.weights.state_bias
             if h is not None:
-                of_h = [*self._pieces(self._product(h, r, bias), 3, 1)]
+                of_h = [*self._pieces(self._product_of_step(h, r, bias), 3, 1)]
             elif bias is not None:
                 of_h = [*self._pieces(bias, 3, 0)]
         elif h is not None:
-            gates = _cut(r, [0, 0], [2 * units, shape_of(r)[1]], [2 * units, shape_of(r)[1]], self.writer)
-            of_h[:2] = self._pieces(self._product(h, gates), 2, 1)
+            of_h[:2] = self._pieces(self._product_of_step(h, self._rows(r, 0, 2 * units)), 2, 1)
         update = f(self._clipped(self._add(of_x[0], of_h[0])))
         reset = f(self._clipped(self._add(of_x[1], of_h[1])))
         if of_h[2] is not None:
             of_h[2] = self._mul(reset, of_h[2])
         elif h is not None and not self._resets_late():
-            weights = _cut(r, [2 * units, 0], [units, shape_of(r)[1]], [units, shape_of(r)[1]], self.writer)
-            of_h[2] = self._product(self._mul(reset, h), weights)
+            of_h[2] = self._product_of_step(self._mul(reset, h), self._rows(r, 2 * units, units))
         candidate = g(self._clipped(self._add(of_x[2], of_h[2])))
         if h is None:
             return self._sub(candidate, self._mul(update, candidate))
@@ -397,7 +413,7 @@ class _Steps:
         op = self.layer.op
         assert isinstance(op, LSTMSequence)
         f, g, last = self.functions
-        sums = self._pieces(self._add(x, None if h is None else self._product(h, self.weights.r)), 4, 1)
+        sums = self._pieces(self._add(x, None if h is None else self._product_of_step(h, self.weights.r)), 4, 1)
         i, o, forget, candidate = (sums[place] for place in self.layer.order)
         new = f(self._clipped(self._peeped(i, 0, c)))
         fresh = self._mul(new, g(self._clipped(candidate)))
@@ -410,7 +426,7 @@ class _Steps:
         c = clamp(c, -op.cell_clip, op.cell_clip, self.writer) if op.cell_clip else c
         h = self._mul(f(self._clipped(self._peeped(o, 1, c))), last(c))
         if self.weights.projection is not None:
-            h = self._product(h, self.weights.projection, self.weights.projection_bias)
+            h = self._product_of_step(h, self.weights.projection, self.weights.projection_bias)
             h = clamp(h, -op.projection_clip, op.projection_clip, self.writer) if op.projection_clip else h
         return h, c
 
@@ -419,4 +435,4 @@ class _Steps:
             return x
         (size,) = shape_of(self.weights.peepholes)
         units = size // 3
-        return self._add(x, self._mul(c, _cut(self.weights.peepholes, [gate * units], [units], [units], self.writer)))
+        return self._add(x, self._mul(c, self._rows(self.weights.peepholes, gate * units, units)))

@@ -9,6 +9,7 @@ from mslite.converter.mindir.graph import Shape, Value
 from mslite.converter.mindir.ops import convolution, training
 from mslite.converter.mindir.ops.enums import Format
 from mslite.converter.mindir.ops.matmul import FullConnection, MatMulFusion
+from mslite.converter.mindir.ops.rearrange import Transpose
 from mslite.converter.training.gradients.rule import Call, Gradients, NoGradientError, rule, shape_of
 
 
@@ -95,9 +96,13 @@ def _product(call: Call, dy: Value) -> Gradients:
 
 
 def _of_a(call: Call, dy: Value, b: Value, op: MatMulFusion, shape: Shape) -> Value:
+    transpose_b = op.transpose_b
+    turned = b.producer
+    if turned is not None and isinstance(turned.op, Transpose) and len(shape_of(b)) == 2:  # the matrix itself will do
+        b, transpose_b = turned.inputs[0], not transpose_b
     if op.transpose_a:
-        return call.add(MatMulFusion(transpose_a=op.transpose_b, transpose_b=True), "a", [b, dy], shape)
-    return call.add(MatMulFusion(transpose_b=not op.transpose_b), "a", [dy, b], shape)
+        return call.add(MatMulFusion(transpose_a=transpose_b, transpose_b=True), "a", [b, dy], shape)
+    return call.add(MatMulFusion(transpose_b=not transpose_b), "a", [dy, b], shape)
 
 
 def _of_b(call: Call, dy: Value, a: Value, op: MatMulFusion, shape: Shape) -> Value:
