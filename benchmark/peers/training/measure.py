@@ -16,7 +16,7 @@ from .runtimes import TRAINERS
 
 REFERENCE = "PyTorch"
 NETWORKS = (
-    "lenet_28", "mobilenet_v2_224", "mobilenet_v2_224_head", "resnet18_224", "transformer_128", "unet_128",
+    "lenet_28", "lstm_28", "mobilenet_v2_224", "mobilenet_v2_224_head", "resnet18_224", "transformer_128", "unet_128",
 )  # fmt: skip
 """Those of `networks`, which is not imported: PyTorch is not needed in this process."""
 

@@ -157,6 +157,19 @@ class _Transformer(nn.Module):
         return y
 
 
+class _Lstm(nn.Module):
+    """Reads an image row by row."""
+
+    def __init__(self, width: int, units: int) -> None:
+        super().__init__()
+        self.rows = nn.LSTM(width, units, batch_first=True)
+        self.head = nn.Linear(units, 10)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y: torch.Tensor = self.head(self.rows(x)[0][:, -1])
+        return y
+
+
 def _double(inputs: int, outputs: int) -> nn.Sequential:
     return nn.Sequential(*_normalised(inputs, outputs, 3), nn.ReLU(), *_normalised(outputs, outputs, 3), nn.ReLU())
 
@@ -186,6 +199,7 @@ class _UNet(nn.Module):
 
 NETWORKS = {
     "lenet_28": Network(_lenet, (1, 28, 28), classes=10),
+    "lstm_28": Network(lambda: _Lstm(28, 128), (28, 28), classes=10),
     "mobilenet_v2_224": Network(_MobileNetV2, (3, 224, 224), classes=1000),
     "mobilenet_v2_224_head": Network(_MobileNetV2, (3, 224, 224), classes=1000, frozen="features"),
     "resnet18_224": Network(_resnet18, (3, 224, 224), classes=1000),
