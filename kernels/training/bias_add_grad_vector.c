@@ -19,6 +19,20 @@ static mslite_status bias_add_grad_prepare(const mslite_node *node, void *derive
   return MSLITE_OK;
 }
 
+static __attribute__((noinline)) void sum_rows(const float *dy, int64_t step, int64_t rows, int64_t channels,
+                                               double *sums) {
+  channel_sum(CHANNEL_PLAIN, dy, dy, dy, step, rows, channels, sums, sums);
+}
+
+/* Fewer channels than a vector has lanes: as many rows as it has are summed like one. */
+static void sum_few_channels(const float *dy, int64_t rows, int64_t channels, double *sums) {
+  double folded[SIMD_WIDTH * SIMD_WIDTH];
+  const int64_t wide = channels * SIMD_WIDTH, groups = rows / SIMD_WIDTH;
+  sum_rows(dy, wide, groups, wide, folded);
+  sum_rows(dy + groups * wide, channels, rows - groups * SIMD_WIDTH, channels, sums);
+  for (int64_t i = 0; i < wide; ++i) sums[i % channels] += folded[i];
+}
+
 static void bias_add_grad_run(const mslite_run *run, int32_t phase, int32_t part) {
   const channel_plan *plan = run->derived;
   const channel_part own = channel_part_of(plan, part);
@@ -26,7 +40,11 @@ static void bias_add_grad_run(const mslite_run *run, int32_t phase, int32_t part
   if (phase == 0) {
     const float *dy = (const float *)run->inputs[0] + own.first_row * plan->channels + own.channel;
     sums += own.block * plan->channels;
-    channel_sum(CHANNEL_PLAIN, dy, dy, dy, plan->channels, own.rows, own.channels, sums, sums);
+    if (plan->channels < SIMD_WIDTH) {
+      sum_few_channels(dy, own.rows, plan->channels, sums);
+    } else {
+      sum_rows(dy, plan->channels, own.rows, own.channels, sums);
+    }
     return;
   }
   float *dbias = (float *)run->outputs[0] + own.channel;

@@ -110,6 +110,12 @@ def test_batch_normalisation_of_many_rows_and_channels(rows: int, channels: int)
     agree(training.BiasAddGrad(), [dy], [wide_dy.sum(axis=0).astype(np.float32)])
 
 
+@pytest.mark.parametrize(("rows", "channels"), [(100, 3), (7, 5), (16, 1), (1000, 15)])
+def test_biases_of_few_channels(rows: int, channels: int) -> None:
+    dy = numbers(rows, channels)
+    agree(training.BiasAddGrad(), [dy], [dy.astype(np.float64).sum(axis=0).astype(np.float32)])
+
+
 @pytest.mark.parametrize("epsilon", [0.0, 1e-2])
 def test_layer_normalisation(epsilon: float) -> None:
     """The operator has no epsilon: the forward pass's is added to the variance that it is given."""
