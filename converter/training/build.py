@@ -49,7 +49,7 @@ from mslite.converter.training.optimizers import Steps, clipped
 from mslite.converter.training.outer_products import (
     FEWEST_PRODUCTS,
     MOST_ROWS,
-    is_outer_product,
+    is_small_product,
     rows_of,
     sum_of_products,
 )
@@ -202,7 +202,7 @@ class _Differentiation:
         self.gates: dict[Node, Value] = {}
         self.slices: dict[Node, Slice] = {}
         self.joined: set[Value] = set()
-        """Outer products that are sums of others."""
+        """Products that stand for the sum of several."""
         self.behind_weights: set[Node] = set()
         for node in self.forward:
             before = {value.producer for value in node.inputs}
@@ -462,10 +462,10 @@ class _Differentiation:
             found[:] = [*waiting, build.node(AddN(), name, others, shape_of(value))]
 
     def _is_waiting(self, part: Value) -> bool:
-        return part not in self.joined and is_outer_product(part)
+        return part not in self.joined and is_small_product(part)
 
     def _join(self, build: Builder, found: list[Value], name: str) -> None:
-        """Makes one product of the outer products among the gradients of a value."""
+        """Makes one product of the small ones among the gradients of a value."""
         products = [part for part in found if self._is_waiting(part)]
         if len(products) >= FEWEST_PRODUCTS:
             total = sum_of_products(build, products, name)

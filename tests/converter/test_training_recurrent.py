@@ -177,3 +177,14 @@ def test_zeros_beside_a_bias_stay(tmp_path: Path) -> None:
     bias = found["LSTMSequence_0/c2"][0]
     assert np.all(bias[: 4 * UNITS] != 0)
     assert not np.any(bias[4 * UNITS :])
+
+
+@pytest.mark.parametrize(("batch", "products"), [(1, 1), (10, 2), (100, 39)])
+def test_the_steps_of_a_weight_share_a_product(batch: int, products: int) -> None:
+    """The first of 40 steps has no state. Where one has many rows, it keeps a product of its own."""
+    op = RNNSequence()
+    weights = {"weight_input": numbers(1, UNITS, WIDTH), "weight_hidden": numbers(1, UNITS, UNITS)}
+    net = _layer(Net((40, batch, WIDTH)), op, weights, 2)
+    nodes = training_graph(net.module(), TrainSettings(Loss.SQUARED)).module.main.nodes
+    found = [node for node in nodes if isinstance(node.op, MatMulFusion) and node.op.transpose_a]
+    assert [node.outputs[0].shape for node in found].count((UNITS, UNITS)) == products
