@@ -201,8 +201,6 @@ class _Differentiation:
         self.chosen = Chosen()
         self.gates: dict[Node, Value] = {}
         self.slices: dict[Node, Slice] = {}
-        self.joined: set[Value] = set()
-        """Products that stand for the sum of several."""
         self.behind_weights: set[Node] = set()
         for node in self.forward:
             before = {value.producer for value in node.inputs}
@@ -454,23 +452,19 @@ class _Differentiation:
     def _add_up(self, build: Builder, value: Value, found: list[Value]) -> None:
         """Early, what would take much memory until the end."""
         name = f"Gradients/{value.name}/sum"
-        waiting = [part for part in found if self._is_waiting(part)]
+        waiting = [part for part in found if is_small_product(part)]
         if sum(rows_of(part) for part in waiting) >= MOST_ROWS:
             self._join(build, found, name)
-        elif len(found) - len(waiting) == _MOST_PARTS:
+        elif len(found) - len(waiting) >= _MOST_PARTS:
             others = [part for part in found if part not in waiting]
             found[:] = [*waiting, build.node(AddN(), name, others, shape_of(value))]
 
-    def _is_waiting(self, part: Value) -> bool:
-        return part not in self.joined and is_small_product(part)
-
     def _join(self, build: Builder, found: list[Value], name: str) -> None:
         """Makes one product of the small ones among the gradients of a value."""
-        products = [part for part in found if self._is_waiting(part)]
+        products = [part for part in found if is_small_product(part)]
         if len(products) >= FEWEST_PRODUCTS:
-            total = sum_of_products(build, products, name)
-            self.joined.add(total)
-            found[:] = [*(part for part in found if part not in products), total]
+            others = [part for part in found if part not in products]
+            found[:] = [*others, sum_of_products(build, products, name)]
 
     def _total(self, build: Builder, value: Value, parts: dict[Value, list[Value]]) -> Value | None:
         """The sum of what all readers of a value say."""

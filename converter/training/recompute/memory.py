@@ -17,6 +17,7 @@ from mslite.converter.training.recompute.stages import size_of
 _ISAS = ("scalar", "neon")
 """Every machine on which models are converted has the kernels of 64-bit ARM, its own or emulated: the plan is the same on all."""
 _THREADS = 2
+"""As the runtime has them where nothing is said; each has its own scratch memory."""
 
 
 def arena_bytes(stored: Module) -> int:
@@ -25,9 +26,8 @@ def arena_bytes(stored: Module) -> int:
     from mslite import _codegen  # which costs time that other conversions do not need
 
     module = copy_module(stored)
-    for (
-        value
-    ) in module.main.values():  # the plan does not depend on weights, and who encrypts the result wants none on a disk
+    # The plan does not depend on weights, and who encrypts the result wants none on a disk.
+    for value in module.main.values():
         if value.data is not None and value.dtype is DataType.FLOAT32 and value.data.size > 1:
             value.data = np.zeros(value.data.shape, np.float32)
     with tempfile.TemporaryDirectory() as folder:
