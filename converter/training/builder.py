@@ -12,6 +12,10 @@ from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.mindir.ops.rearrange import Reshape
 
 
+def _value(name: str, shape: Shape) -> Value:
+    return Value(name, DataType.FLOAT32, shape, format=Format.NHWC)
+
+
 class Builder:
     """Appends to `graph`; names are made unique."""
 
@@ -32,15 +36,17 @@ class Builder:
         """A node with float32 results of these shapes."""
         name = self.name(name)
         names = [name] if len(shapes) == 1 else [f"{name}_o:{i}" for i in range(len(shapes))]
-        outputs = tuple(
-            Value(one, DataType.FLOAT32, shape, format=Format.NHWC) for one, shape in zip(names, shapes, strict=True)
-        )
+        outputs = tuple(_value(one, shape) for one, shape in zip(names, shapes, strict=True))
         self.graph.nodes.append(Node(op, name, tuple(inputs), outputs))
         return outputs
 
     def node(self, op: Operator, name: str, inputs: list[Value], shape: Shape) -> Value:
         """A node with one float32 result."""
         return self.nodes(op, name, inputs, [shape])[0]
+
+    def value(self, name: str, shape: Shape) -> Value:
+        """A float32 result that a node is to be given."""
+        return _value(self.name(name), shape)
 
     def constant(self, name: str, data: npt.ArrayLike) -> Value:
         return constant(self.name(name), data, Format.NHWC)

@@ -155,12 +155,41 @@ SIMD_INLINE simd_i32 simd_load_i32(const int32_t *p) {
 
 SIMD_INLINE void simd_store_i32(int32_t *p, simd_i32 v) { memcpy(p, &v, sizeof v); }
 
-/* The first `count` lanes from memory, the others zero. */
+/* The first `count` lanes from memory, the others zero; and `count` lanes to memory. Instruction sets with masks need
+ * one instruction, others a copy. */
+#if SIMD_WIDTH == 16 && !SIMD_EMULATED
+SIMD_INLINE __mmask16 simd_first_lanes(int32_t count) { return (__mmask16)((1U << count) - 1); }
+
+SIMD_INLINE simd_f32 simd_load_partial_f32(const float *p, int32_t count) {
+  return (simd_f32)_mm512_maskz_loadu_ps(simd_first_lanes(count), p);
+}
+
+SIMD_INLINE void simd_store_partial_f32(float *p, simd_f32 v, int32_t count) {
+  _mm512_mask_storeu_ps(p, simd_first_lanes(count), (__m512)v);
+}
+#elif SIMD_WIDTH == 8 && !SIMD_EMULATED
+SIMD_INLINE __m256i simd_first_lanes(int32_t count) {
+  return _mm256_cmpgt_epi32(_mm256_set1_epi32(count), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+
+SIMD_INLINE simd_f32 simd_load_partial_f32(const float *p, int32_t count) {
+  return (simd_f32)_mm256_maskload_ps(p, simd_first_lanes(count));
+}
+
+SIMD_INLINE void simd_store_partial_f32(float *p, simd_f32 v, int32_t count) {
+  _mm256_maskstore_ps(p, simd_first_lanes(count), (__m256)v);
+}
+#else
 SIMD_INLINE simd_f32 simd_load_partial_f32(const float *p, int32_t count) {
   simd_f32 v = {0};
   memcpy(&v, p, (size_t)count * sizeof *p);
   return v;
 }
+
+SIMD_INLINE void simd_store_partial_f32(float *p, simd_f32 v, int32_t count) {
+  memcpy(p, &v, (size_t)count * sizeof *p);
+}
+#endif
 
 #if SIMD_HALF
 SIMD_INLINE simd_f32 simd_load_partial(const simd_real *p, int32_t count) {
@@ -176,9 +205,7 @@ SIMD_INLINE void simd_store_partial(simd_real *p, simd_f32 v, int32_t count) {
 }
 #else
 SIMD_INLINE simd_f32 simd_load_partial(const simd_real *p, int32_t count) { return simd_load_partial_f32(p, count); }
-SIMD_INLINE void simd_store_partial(simd_real *p, simd_f32 v, int32_t count) {
-  memcpy(p, &v, (size_t)count * sizeof *p);
-}
+SIMD_INLINE void simd_store_partial(simd_real *p, simd_f32 v, int32_t count) { simd_store_partial_f32(p, v, count); }
 #endif
 
 /* The same, where `count` is mostly SIMD_WIDTH: a whole vector then costs one instruction. */
@@ -188,6 +215,13 @@ SIMD_INLINE simd_f32 simd_load_lanes(const simd_real *p, int32_t count) {
 
 SIMD_INLINE simd_f32 simd_load_lanes_f32(const float *p, int32_t count) {
   return count == SIMD_WIDTH ? simd_load_f32(p) : simd_load_partial_f32(p, count);
+}
+
+SIMD_INLINE void simd_store_lanes_f32(float *p, simd_f32 v, int32_t count) {
+  if (count == SIMD_WIDTH)
+    simd_store_f32(p, v);
+  else
+    simd_store_partial_f32(p, v, count);
 }
 
 SIMD_INLINE void simd_store_lanes(simd_real *p, simd_f32 v, int32_t count) {
@@ -204,6 +238,7 @@ SIMD_INLINE simd_i32 simd_set_i32(int32_t x) { return x; }
 SIMD_INLINE simd_i32 simd_less(simd_f32 a, simd_f32 b) { return -(int32_t)(a < b); }
 SIMD_INLINE simd_i32 simd_less_equal(simd_f32 a, simd_f32 b) { return -(int32_t)(a <= b); }
 SIMD_INLINE simd_i32 simd_equal(simd_f32 a, simd_f32 b) { return -(int32_t)(a == b); }
+SIMD_INLINE simd_i32 simd_equal_i32(simd_i32 a, simd_i32 b) { return -(int32_t)(a == b); }
 SIMD_INLINE simd_i32 simd_round_to_i32(simd_f32 x) { return (int32_t)(x + (x < 0 ? -0.5f : 0.5f)); }
 SIMD_INLINE simd_f32 simd_from_i32(simd_i32 x) { return (float)x; }
 SIMD_INLINE simd_f32 simd_fma(simd_f32 a, simd_f32 b, simd_f32 c) { return a * b + c; }
@@ -213,6 +248,7 @@ SIMD_INLINE simd_i32 simd_set_i32(int32_t x) { return x - (simd_i32){0}; }
 SIMD_INLINE simd_i32 simd_less(simd_f32 a, simd_f32 b) { return a < b; }
 SIMD_INLINE simd_i32 simd_less_equal(simd_f32 a, simd_f32 b) { return a <= b; }
 SIMD_INLINE simd_i32 simd_equal(simd_f32 a, simd_f32 b) { return a == b; }
+SIMD_INLINE simd_i32 simd_equal_i32(simd_i32 a, simd_i32 b) { return a == b; }
 SIMD_INLINE simd_f32 simd_from_i32(simd_i32 x) { return __builtin_convertvector(x, simd_f32); }
 SIMD_INLINE simd_f32 simd_fma(simd_f32 a, simd_f32 b, simd_f32 c) {
 #if SIMD_WIDTH == 8 && !SIMD_EMULATED

@@ -392,14 +392,20 @@ with drawn_from(7):
     _convolution_cases("3x3-wide", (1, 24, 26, 24), 40, (3, 3), (24, 26), pads=(1, 1, 1, 1), tolerance=4e-5)
     _convolution_cases("3x3-valid", (2, 21, 20, 19), 21, (3, 3), (19, 18), mode=PadMode.VALID, tolerance=4e-5)
     _convolution_cases("1x1-wide", (1, 13, 17, 40), 51, (1, 1), (13, 17))
+with drawn_from(8):
+    _convolution_cases("few-channels", (2, 14, 13, 3), 260, (3, 3), (12, 11), mode=PadMode.VALID)
 for _pool in (ops.AvgPoolGrad, ops.MaxPoolGrad):
     for _label, _size, _kernel, _strides, _mode, _windows in (
         ("plain", (2, 6, 8, 3), (2, 2), (2, 2), PadMode.VALID, (3, 4)),
         ("overlap", (1, 7, 7, 5), (3, 3), (2, 2), PadMode.VALID, (3, 3)),
         ("same", (2, 5, 6, 4), (3, 2), (2, 1), PadMode.SAME, (3, 6)),
         ("global", (3, 4, 5, 6), (4, 5), (1, 1), PadMode.VALID, (1, 1)),
+        ("wide", (1, 6, 4, 37), (2, 2), (2, 2), PadMode.VALID, (3, 2)),
+        ("ties", (2, 6, 8, 3), (2, 2), (2, 2), PadMode.VALID, (3, 4)),
     ):
         _image, _result = normal(*_size), (_size[0], *_windows, _size[3])
+        if _label == "ties":
+            _image = np.maximum(np.round(_image), 0).astype(np.float32)
         case(_label, _pool(kernel_size=_kernel, strides=_strides, pad_mode=_mode),
              [_image, normal(*_result), normal(*_result)])  # fmt: skip
 _logits = normal(9, 11) * 3

@@ -17,7 +17,7 @@ from mslite.converter.mindir.graph import Shape, Value
 from mslite.converter.mindir.ops import activation, normalization
 from mslite.converter.mindir.ops.arithmetic import AddFusion, Maximum, SubFusion
 from mslite.converter.mindir.ops.enums import ActivationType, ReduceMode
-from mslite.converter.mindir.ops.training import ActivationGrad, BatchNormGrad, BatchNormTraining
+from mslite.converter.mindir.ops.training import ActivationGrad, BatchNormGrad, BatchNormTraining, LayerNormGrad
 from mslite.converter.mindir.ops.unary import Rsqrt
 from mslite.converter.training.gradients.rule import Call, Gradients, NoGradientError, rule, shape_of
 
@@ -65,12 +65,32 @@ def _batch(call: Call, dy: Value) -> Gradients:
 
 @rule("LayerNormFusion")
 def _layer(call: Call, dy: Value) -> Gradients:
-    op = call.op
+    op, node, whole = call.op, call.node, call.shape(0)
     assert isinstance(op, normalization.LayerNormFusion)
-    rank = len(call.shape(0))
+    rank = len(whole)
     own = range(op.begin_norm_axis % rank, rank)
-    before = range(op.begin_params_axis % rank) if op.elementwise_affine else ()
-    return _normalised(call, dy, call.shape(0), tuple(own), op.epsilon, before)
+    before = op.begin_params_axis % rank if op.elementwise_affine else 0
+    if len(node.inputs) < 3 or not call.wanted[0] or whole[before:] != call.shape(1):
+        return _normalised(call, dy, whole, tuple(own), op.epsilon, range(before))
+    mean, variance = _statistics(call, tuple(1 if i in own else size for i, size in enumerate(whole)))
+    small = call.build.constant(call.name("epsilon"), np.float32(op.epsilon))
+    spread = call.add(AddFusion(), "spread", [variance, small], shape_of(variance))
+    gradient = LayerNormGrad(begin_norm_axis=op.begin_norm_axis, begin_params_axis=before)
+    trained = any(call.wanted[1:])
+    shapes = [whole, call.shape(1), call.shape(2)] if trained else [whole]
+    operands = [node.inputs[0], dy, spread, mean, node.inputs[1]]
+    found = call.build.nodes(gradient, call.name("x"), operands, shapes)
+    return [*found, None, None][:3]
+
+
+def _statistics(call: Call, shape: Shape) -> tuple[Value, Value]:
+    """Mean and variance of a LayerNormFusion, which from now on gives them."""
+    node = call.node
+    missing = ("mean", "variance")[len(node.outputs) - 1 :]
+    node.outputs = (*node.outputs, *(call.build.value(call.name(what), shape) for what in missing))
+    for value in node.outputs:
+        value.producer = node
+    return node.outputs[1], node.outputs[2]
 
 
 @rule("RmsNorm")

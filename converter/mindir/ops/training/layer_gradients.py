@@ -119,7 +119,7 @@ class DropoutGrad(Operator):
     keep_prob: float = real(0)
 
 
-@operator(186, inputs="x dy variance mean gamma", outputs="dx dgamma dbeta", training=True)
+@operator(186, inputs="x dy variance mean gamma", outputs="dx [dgamma] [dbeta]", training=True)
 class LayerNormGrad(Operator):
     """Gradient of LayerNorm. It adds no epsilon: to the variance that LayerNormFusion gives it must be added before."""
 
