@@ -56,11 +56,13 @@ static mslite_status pool_grad_prepare(const mslite_node *node, void *derived, m
 typedef struct {
   int64_t first, rows, columns;
   int64_t row_step, column_step;
-  float share; /* of each tap in an average */
+  float share;   /* of each tap in an average */
+  bool overlaps; /* other windows have some of its taps, too */
 } window;
 
-SIMD_INLINE void add_lanes(float *p, simd_f32 v, int32_t lanes) {
-  simd_store_lanes_f32(p, simd_load_lanes_f32(p, lanes) + v, lanes);
+/* What a tap gets. One of a single window is not read before: a part of a vector that was just stored comes late. */
+SIMD_INLINE void give(const window *w, float *p, simd_f32 v, int32_t lanes) {
+  simd_store_lanes_f32(p, w->overlaps ? simd_load_lanes_f32(p, lanes) + v : v, lanes);
 }
 
 /* `lanes` neighbouring channels, of which x, dy and dx are the first. */
@@ -68,7 +70,7 @@ SIMD_INLINE void spread_average(const window *w, const float *dy, float *dx, int
   const simd_f32 share = simd_load_lanes_f32(dy, lanes) * simd_set(w->share);
   for (int64_t i = 0; i < w->rows; ++i) {
     float *p = dx + w->first + i * w->row_step;
-    for (int64_t j = 0; j < w->columns; ++j, p += w->column_step) add_lanes(p, share, lanes);
+    for (int64_t j = 0; j < w->columns; ++j, p += w->column_step) give(w, p, share, lanes);
   }
 }
 
@@ -91,7 +93,7 @@ SIMD_INLINE void spread_maximum(const window *w, const float *x, const float *dy
     float *p = dx + w->first + i * w->row_step;
     for (int64_t j = 0; j < w->columns; ++j, ++tap, p += w->column_step) {
       const simd_i32 here = simd_equal_i32(largest_tap, simd_set_i32(tap));
-      add_lanes(p, simd_select(here, gradient, simd_set(0.0f)), lanes);
+      give(w, p, simd_select(here, gradient, simd_set(0.0f)), lanes);
     }
   }
 }
@@ -110,7 +112,11 @@ SIMD_INLINE void spread(const mslite_pooling *g, const window *w, const float *x
 
 SIMD_INLINE void image_gradient(const mslite_pooling *g, const float *x, const float *dy, float *dx,
                                 const bool average) {
-  window w = {.row_step = g->width.input * g->channels, .column_step = g->channels};
+  window w = {
+      .row_step = g->width.input * g->channels,
+      .column_step = g->channels,
+      .overlaps = g->height.stride < g->height.kernel || g->width.stride < g->width.kernel,
+  };
   for (int64_t oy = 0; oy < g->height.output; ++oy) {
     int64_t top, bottom, left, right;
     mslite_window_taps(&g->height, oy, &top, &bottom);
