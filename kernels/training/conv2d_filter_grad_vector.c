@@ -21,6 +21,7 @@ typedef struct {
   window_pieces window;
   int64_t pixels, columns;
   int64_t panels_of_piece;           /* panels in a piece of a window */
+  int64_t pieces_of_panel;           /* 1; more where pieces are so short that several fit: they are copied together */
   int64_t panels;                    /* of one group */
   int64_t panel_block, panel_blocks; /* of one group */
   int64_t piece, pieces;             /* of the pixels */
@@ -40,8 +41,10 @@ static void plan_parts(filter_grad_derived *numbers) {
   const double work = (double)numbers->pixels * (double)numbers->count;
   const int64_t wanted =
       work >= (double)MOST_PARTS * (double)SMALLEST_PART ? MOST_PARTS : 1 + (int64_t)(work / (double)SMALLEST_PART);
+  const int64_t together = numbers->window.piece > 0 ? OUTER_COLUMNS / numbers->window.piece : 0;
+  numbers->pieces_of_panel = g->group == 1 && together > 1 ? smaller(together, numbers->window.pieces) : 1;
   numbers->panels_of_piece = divide_up(numbers->window.piece, OUTER_COLUMNS);
-  numbers->panels = numbers->window.pieces * numbers->panels_of_piece;
+  numbers->panels = divide_up(numbers->window.pieces, numbers->pieces_of_panel) * numbers->panels_of_piece;
   int64_t most_pieces = smaller(MOST_PIECES_OF_PIXELS, numbers->pixels / (2 * OUTER_STEP));
   most_pieces = smaller(most_pieces, MOST_SUMS / numbers->count);
   int64_t pieces = smaller(divide_up(wanted, g->group), most_pieces);
@@ -122,6 +125,60 @@ static void find_panel(const mslite_run *run, const filter_grad_derived *numbers
   }
 }
 
+/* A piece of the windows of one row of output pixels. */
+typedef struct {
+  const float *row; /* of x; NULL: outside of the image */
+  int64_t first;    /* where the piece of output column 0 begins in it */
+} row_piece;
+
+/* `copy` = the piece that begins at `at` of a row of x of `floats` floats; what lies outside of the row is zero. */
+static void copy_edge(const row_piece *piece, int64_t at, int64_t count, int64_t floats, float *copy) {
+  const int64_t from = at < 0 ? 0 : at, to = smaller(at + count, floats);
+  memset(copy, 0, (size_t)count * sizeof *copy);
+  if (piece->row != NULL && from < to) {
+    memcpy(copy + (from - at), piece->row + from, (size_t)(to - from) * sizeof *copy);
+  }
+}
+
+/* find_panel for `pieces` short pieces from piece `taps` on, which are copied one behind the other. */
+static void join_panel(const mslite_run *run, const filter_grad_derived *numbers, int64_t pixel, int64_t count,
+                       int64_t taps, int64_t pieces, const float **right) {
+  const mslite_convolution *g = &numbers->geometry;
+  const int64_t length = numbers->window.piece, step = g->width.stride * g->in_channels;
+  const int64_t floats = g->width.input * g->in_channels, per_row = numbers->window.pieces / g->height.kernel;
+  const float *x = run->inputs[1], *last_whole = x + g->batch * g->height.input * floats - SIMD_WIDTH;
+  float *copy = run->scratch;
+  const int64_t plane = g->height.output * g->width.output;
+  int64_t image = pixel / plane, oy = pixel % plane / g->width.output, ox = pixel % g->width.output;
+  for (int64_t i = 0; i < count; ox = 0) {
+    row_piece row[OUTER_COLUMNS];
+    for (int64_t p = 0; p < pieces; ++p) {
+      const int64_t ky = (taps + p) / per_row, kx = (taps + p) % per_row;
+      const int64_t iy = oy * g->height.stride - g->height.pad_before + ky * g->height.dilation;
+      row[p].row = iy >= 0 && iy < g->height.input ? x + (image * g->height.input + iy) * floats : NULL;
+      row[p].first = (kx * g->width.dilation - g->width.pad_before) * g->in_channels;
+    }
+    for (; ox < g->width.output && i < count; ++ox, ++i, copy += OUTER_COLUMNS) {
+      right[i] = copy;
+      for (int64_t p = 0; p < pieces; ++p) {
+        const int64_t at = row[p].first + ox * step;
+        float *to = copy + p * length;
+        const bool inside = row[p].row != NULL && at >= 0 && at + length <= floats && row[p].row + at <= last_whole;
+        /* What a vector has too much is written over by the next piece. */
+        if (inside && length <= SIMD_WIDTH && (i + 1 < count || p * length <= OUTER_COLUMNS - SIMD_WIDTH)) {
+          simd_store_f32(to, simd_load_f32(row[p].row + at));
+        } else {
+          copy_edge(&row[p], at, length, floats, to);
+        }
+      }
+    }
+    if (++oy == g->height.output) {
+      oy = 0;
+      ++image;
+    }
+  }
+}
+
 static void multiply_part(const mslite_run *run, const filter_grad_derived *numbers, int32_t part) {
   const mslite_convolution *g = &numbers->geometry;
   const int64_t first_panel = part % numbers->panel_blocks * numbers->panel_block;
@@ -145,11 +202,17 @@ static void multiply_part(const mslite_run *run, const filter_grad_derived *numb
       };
       outer_copy_left(&block, rows, (float *)run->scratch + OUTER_STEP * OUTER_COLUMNS);
       for (int64_t panel = first_panel; panel < last_panel; ++panel) {
-        const int64_t taps = panel / numbers->panels_of_piece,
-                      inside = panel % numbers->panels_of_piece * OUTER_COLUMNS;
-        block.columns = smaller(OUTER_COLUMNS, numbers->window.piece - inside);
+        const int64_t taps = panel / numbers->panels_of_piece * numbers->pieces_of_panel;
+        const int64_t inside = panel % numbers->panels_of_piece * OUTER_COLUMNS;
         block.c = gradient + row * numbers->columns + taps * numbers->window.piece + inside;
-        find_panel(run, numbers, group, pixel, count, taps, inside, block.columns, rows >= OUTER_COPIED, right);
+        if (numbers->pieces_of_panel > 1) {
+          const int64_t pieces = smaller(numbers->pieces_of_panel, numbers->window.pieces - taps);
+          block.columns = pieces * numbers->window.piece;
+          join_panel(run, numbers, pixel, count, taps, pieces, right);
+        } else {
+          block.columns = smaller(OUTER_COLUMNS, numbers->window.piece - inside);
+          find_panel(run, numbers, group, pixel, count, taps, inside, block.columns, rows >= OUTER_COPIED, right);
+        }
         MSLITE_ISA_NAME(mslite_outer_run)(&block, rows);
       }
     }
