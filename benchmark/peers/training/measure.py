@@ -12,13 +12,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..measure import Worker
-from .runtimes import TRAINERS
+from .runtimes import IN_HALF, TRAINERS
 
 REFERENCE = "PyTorch"
 NETWORKS = (
     "lenet_28", "lstm_28", "mobilenet_v2_224", "mobilenet_v2_224_head", "resnet18_224", "transformer_128", "unet_128",
 )  # fmt: skip
 """Those of `networks`, which is not imported: PyTorch is not needed in this process."""
+_OF_THE_GRAPH_MB = 6
+"""What the runtime takes beside what --trainMemory counts: its code, and what it knows of the graph."""
 
 
 @dataclass
@@ -50,10 +52,19 @@ def prepare(network: str, batch: int, work: Path) -> Path:
     path = work / f"{network}_{batch}"
     if not path.with_suffix(".ms").exists():
         _run("-m", f"{__package__}.networks", network, str(batch), str(path))
-        start = "import sys; from mslite.programs import converter_lite; sys.exit(converter_lite())"
-        flags = [f"--modelFile={path}.onnx", f"--outputFile={path}", f"--configFile={path}.cfg"]
-        _run("-c", start, "--fmk=ONNX", "--trainModel=true", *flags)
+        _convert(path, path)
     return path
+
+
+def _prepare_half(path: Path, megabytes: float) -> None:
+    """PATH_half.ms, which trains in half of `megabytes`. Raises RuntimeError where that is not possible."""
+    _convert(path, Path(f"{path}_half"), f"--trainMemory={max(int((megabytes / 2 - _OF_THE_GRAPH_MB) * 1024), 1)}K")
+
+
+def _convert(model: Path, output: Path, *flags: str) -> None:
+    start = "import sys; from mslite.programs import converter_lite; sys.exit(converter_lite())"
+    files = [f"--modelFile={model}.onnx", f"--outputFile={output}", f"--configFile={model}.cfg"]
+    _run("-c", start, "--fmk=ONNX", "--trainModel=true", *files, *flags)
 
 
 def _run(*arguments: str) -> None:
@@ -72,6 +83,10 @@ def measure(network: str, batch: int, threads: int, work: Path, turns: Turns, ve
             request = {"runtime": name, "network": network, "path": str(path), "work": str(work), "threads": threads}
             if name == "torch.compile":
                 _first(request)
+            if name == IN_HALF:
+                row.error = _why_not_in_half(path, rows[REFERENCE].peak_mb)
+                if row.error:
+                    continue
             workers[name] = Worker(f"{__package__}.worker")
             answer = workers[name].ask({"load": request})
             if "error" in answer:
@@ -91,6 +106,16 @@ def measure(network: str, batch: int, threads: int, work: Path, turns: Turns, ve
         if row.rounds_ms:
             row.median_ms = statistics.median(row.rounds_ms)
     return list(rows.values())
+
+
+def _why_not_in_half(path: Path, megabytes: float | None) -> str:
+    if megabytes is None:
+        return f"what {REFERENCE} takes is not known"
+    try:
+        _prepare_half(path, megabytes)
+    except RuntimeError as error:
+        return str(error)
+    return ""
 
 
 def _first(request: dict[str, object]) -> None:

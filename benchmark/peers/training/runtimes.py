@@ -18,7 +18,7 @@ Data = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 class Trainer(ABC):
     """A network with its optimiser and one batch of data, on which every step trains.
 
-    A request has the `network`, its `path` (what `networks` wrote, and PATH.ms), `threads`, and `work`, a folder."""
+    A request has the `network`, its `path` (what `networks` wrote, PATH.ms, and PATH_half.ms), `threads`, and `work`, a folder."""
 
     library: str
     """What is imported before memory is measured."""
@@ -43,6 +43,8 @@ class Mslite(Trainer):
     library = "mslite"
     keeps_gradients = True
     """Until the next step, for `get_gradients`."""
+    suffix = ".ms"
+    """Of the model."""
 
     def __init__(self, request: dict[str, Any], data: Data) -> None:
         import mslite
@@ -50,7 +52,7 @@ class Mslite(Trainer):
         context = mslite.Context()
         context.cpu.thread_num = request["threads"]
         self.model = mslite.Model()
-        file = f"{request['path']}.ms"
+        file = f"{request['path']}{self.suffix}"
         config = mslite.TrainCfg()
         config.keep_gradients = self.keeps_gradients
         self.model.build_from_file(file, mslite.ModelType.MINDIR, context, train_cfg=config)
@@ -75,6 +77,12 @@ class MsliteWithoutGradients(Mslite):
     """The same steps; each gradient gives up its memory when its weight has been updated."""
 
     keeps_gradients = False
+
+
+class MsliteInHalf(MsliteWithoutGradients):
+    """The same steps; some values are computed again, so that all fits into half of what PyTorch takes."""
+
+    suffix = "_half.ms"
 
 
 class Eager(Trainer):
@@ -123,9 +131,13 @@ class Compiled(Eager):
         self.module = torch.compile(self.module)
 
 
-OURS = ("mslite", "mslite, gradients given up")
+IN_HALF = "mslite, half of PyTorch's memory"
+"""Is converted when it is known how much that is."""
+OURS = ("mslite", "mslite, gradients given up", IN_HALF)
 TRAINERS: dict[str, type[Trainer]] = {
-    **dict(zip(OURS, (Mslite, MsliteWithoutGradients), strict=True)),
+    "mslite": Mslite,
+    "mslite, gradients given up": MsliteWithoutGradients,
     "PyTorch": Eager,
     "torch.compile": Compiled,
+    IN_HALF: MsliteInHalf,
 }
