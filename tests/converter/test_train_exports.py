@@ -14,7 +14,7 @@ from mslite.converter.errors import ConversionError
 from mslite.converter.layer_names import module_name
 from mslite.converter.mindir.graph import Array
 from mslite.converter.options import Options
-from mslite.converter.training import Loss, TrainSettings
+from mslite.converter.training import BatchNorm, Loss, TrainSettings
 
 ROWS, WIDTH = 3, 32
 _CHANCE = np.random.default_rng(0)
@@ -228,3 +228,48 @@ def test_classes_of_pixels_are_the_channels(tmp_path: Path) -> None:
     logits = x.reshape(-1, 3).astype(np.float64) @ kernel[:, :, 0, 0].T
     expected = (np.log(np.exp(logits).sum(1)) - logits[np.arange(60), labels]).mean()
     assert abs(loss.get_data_to_numpy().item() - expected) < 1e-6
+
+
+def test_exported_in_training_mode(tmp_path: Path) -> None:
+    """Normalisation and Dropout learn and drop; evaluation, and what is exported, is by the running statistics, which follow the
+    unbiased variance of the batch."""
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["a"], name="product"),
+        helper.make_node(
+            "BatchNormalization", ["a", "ones", "zeros", "mean", "variance"], ["b", "m", "v"], name="norm", training_mode=1
+        ),
+        helper.make_node("Dropout", ["b", "ratio", "training"], ["y"], name="dropout"),
+    ]
+    constants = {"w": WEIGHT, "ones": ONES, "zeros": ZEROS, "mean": ZEROS + 1, "variance": ONES + 1}
+    constants |= {"ratio": np.float32(0.5), "training": np.asarray(True)}
+    model = _trained(nodes, constants, tmp_path, batch_norm=BatchNorm.TRAIN, dropout=True)
+    (loss,) = (one.get_data_to_numpy().item() for one in model.run_step([X, LABELS]))
+    a = X.astype(np.float64) @ WEIGHT
+    normalised = (a - a.mean(axis=0)) / np.sqrt(a.var(axis=0) + 1e-5)
+    dropped = {float(np.square(factor * normalised - LABELS).mean()) for factor in (0, 1, 2)}
+    assert all(abs(loss - one) > 1e-3 for one in dropped)
+    mean, variance = 0.9 + 0.1 * a.mean(axis=0), 1.8 + 0.1 * a.var(axis=0, ddof=1)
+    model.set_train_mode(False)
+    weights = _weights(model)
+    expected = (X @ weights["w"] - mean) / np.sqrt(variance + 1e-5) * weights["ones"] + weights["zeros"]
+    model.export_model(tmp_path / "infers.ms")
+    infers = mslite.Model()
+    infers.build_from_file(tmp_path / "infers.ms", mslite.ModelType.MINDIR)
+    for found in (model.predict([X, LABELS]), infers.predict([X])):
+        np.testing.assert_allclose(found[0].get_data_to_numpy(), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_weights_standardised_in_training_mode(tmp_path: Path) -> None:
+    """The batch of this normalisation is a weight: it is no layer, and the weight is what it makes."""
+    shape = np.asarray([1, WIDTH, WIDTH])
+    nodes = [
+        _node("Reshape", "w row", "rows", "rows"),
+        _node("BatchNormalization", "rows ones zeros zeros ones", "standard", "norm", training_mode=1),
+        _node("Reshape", "standard square", "weight", "weight"),
+        _node("MatMul", "x weight", "y", "product"),
+    ]
+    constants = {"w": WEIGHT, "row": shape, "square": shape[1:], "ones": ONES, "zeros": ZEROS}
+    model = _trained(nodes, constants, tmp_path, batch_norm=BatchNorm.TRAIN)
+    (found,) = _weights(model).values()
+    deviation = np.sqrt(WEIGHT.var(axis=1, keepdims=True) + 1e-5)
+    np.testing.assert_allclose(found, (WEIGHT - WEIGHT.mean(axis=1, keepdims=True)) / deviation, rtol=1e-4, atol=1e-5)
