@@ -199,6 +199,7 @@ def own_constants(graph: Graph) -> None:
                 roles = node.op.declaration.inputs
                 role = roles[min(place, len(roles) - 1)].name
                 inputs[place] = constant(graph.unique_name(f"{node.name}/{role}"), value.data, value.format)
+                inputs[place].is_parameter = value.is_parameter
         if inputs != list(node.inputs):
             node.set_inputs(inputs)
 

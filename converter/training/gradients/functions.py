@@ -283,10 +283,10 @@ def _cast(call: Call, dy: Value) -> Gradients:
     return [dy, *[None] * (len(call.node.inputs) - 1)]
 
 
-@rule("Sign", "Floor", "Ceil", "Round")
+@rule("Sign", "Floor", "Ceil", "Round", "ZerosLike", "OnesLike", "ConstantOfShape", "Fill")
 def _steps(call: Call, dy: Value) -> Gradients:
     """Nothing changes a little, so nothing is passed on, as in PyTorch."""
-    return [None]
+    return [None] * len(call.node.inputs)
 
 
 @rule("ExpFusion")
