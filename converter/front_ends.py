@@ -20,7 +20,8 @@ def _onnx(options: Options) -> Module:
     from mslite.converter.parsers.onnx import parse
     from mslite.converter.passes.incremental import IncrementalInference
 
-    return parse(options.model_file, options.input_shapes, IncrementalInference(Format.NCHW))
+    inference = IncrementalInference(Format.NCHW)
+    return parse(options.model_file, options.input_shapes, inference, options.training is not None)
 
 
 def _tflite(options: Options) -> Module:
@@ -61,7 +62,8 @@ def _pytorch(options: Options) -> Module:
     with tempfile.TemporaryDirectory(prefix="mslite-") as folder:
         file = export_onnx(path, Path(folder), simplified=options.training is None)
         try:
-            module = parse(file, options.input_shapes, IncrementalInference(Format.NCHW))
+            inference = IncrementalInference(Format.NCHW)
+            module = parse(file, options.input_shapes, inference, options.training is not None)
         except ConversionError as error:
             raise ConversionError(
                 error.message.replace(str(file), f"{path} (exported to ONNX)"), error.blockers, error.code, error.module

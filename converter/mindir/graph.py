@@ -96,6 +96,8 @@ class Value:
     """The stored bytes of a constant that is not an array: strings, tensor lists, packed weights."""
     encoding: Encoding | None = None
     """How `raw` is compressed, when it is."""
+    is_parameter: bool | None = None
+    """Of a constant: whether the source trains it; None where it does not say."""
 
     @property
     def is_constant(self) -> bool:

@@ -45,6 +45,7 @@ class ConstantPool:
             if value.data is None or not np.may_share_memory(array, value.data):
                 self._spend(array, f"the constant {quoted(wish)}")
             self._derived[key] = self._made(array, wish, Format.NHWC)
+            self._derived[key].is_parameter = value.is_parameter
         return self._derived[key]
 
     def converted(self, value: Value, dtype: DataType) -> Value:

@@ -31,6 +31,11 @@ _CONTROL = frozenset(
     {"PartialFusion", "Switch", "SwitchLayer", "Call", "Assert", "Depend", "ReadVariable", "AssignVariable"}
     | {"TensorListReserve", "TensorListFromTensor"}
 )
+_REARRANGING = frozenset(
+    {"Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "ExpandDims", "Cast", "SliceFusion", "StridedSlice"}
+    | {"Split", "Unstack"}
+)
+"""What they make of a parameter is trained as the parameter itself would be."""
 _QUANTISED_TYPES = (DataType.INT8, DataType.UINT8, DataType.INT16)
 _INTEGERS = (DataType.INT32, DataType.INT64)
 
@@ -89,6 +94,7 @@ def _fold_constant(graph: Graph, node: Node, context: Context) -> None:
         return
     if context.settings.training and _reads_parameters(node, context):
         return
+    said = [value.is_parameter for value in node.inputs if value.dtype is DataType.FLOAT32]
     if any(value.data is None for value in node.inputs) or any(value in graph.outputs for value in node.outputs):
         return
     if not all(value.is_static for value in node.outputs) or not _small_enough(node, context):
@@ -106,16 +112,17 @@ def _fold_constant(graph: Graph, node: Node, context: Context) -> None:
         context.note(f"{node.op.name} '{node.name}' has constant inputs but stays: {error}")
         return
     for value, array in zip(node.outputs, arrays, strict=True):
-        _replace(graph, value, array)
+        _replace(graph, value, array, True if True in said else None if None in said or not said else False)
     node.set_inputs(())  # what it was computed from need not be kept until the graph is cleaned up
 
 
 def _reads_parameters(node: Node, context: Context) -> bool:
-    """Whether it takes rows of a table, or reads what is named as trained."""
+    """Whether it takes rows of a table, or reads what is named as trained, or computes on what the source trains."""
     first = node.inputs[0]
     is_table = node.op.name in ("Gather", "GatherNd") and first.dtype is DataType.FLOAT32 and (first.rank or 0) > 1
     named = context.settings.trained_constants
-    return is_table or any(is_named(value.name, name) for value in node.inputs for name in named)
+    computes = node.op.name not in _REARRANGING and any(value.is_parameter for value in node.inputs)
+    return is_table or computes or any(is_named(value.name, name) for value in node.inputs for name in named)
 
 
 def _small_enough(node: Node, context: Context) -> bool:
@@ -143,6 +150,9 @@ def _bytes(value: Value) -> int:
         return 1 << 62
 
 
-def _replace(graph: Graph, value: Value, array: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> None:
+def _replace(
+    graph: Graph, value: Value, array: np.ndarray[tuple[int, ...], np.dtype[np.generic]], is_parameter: bool | None = None
+) -> None:
     folded = Value(value.name, value.dtype, tuple(array.shape), data=array, format=value.format, quant=value.quant)
+    folded.is_parameter = is_parameter
     graph.replace_uses(value, folded)

@@ -20,7 +20,7 @@ from mslite.converter.mindir.ops.normalization import (
     LayerNormFusion,
     RmsNorm,
 )
-from mslite.converter.mindir.ops.rearrange import Reshape
+from mslite.converter.mindir.ops.rearrange import Reshape, Transpose
 from mslite.converter.mindir.ops.training import BatchNormTraining, Dropout
 from mslite.converter.mindir.ops.unary import Round
 from mslite.converter.passes.context import Context
@@ -201,6 +201,7 @@ class _Differentiation:
         self.chosen = Chosen()
         self.gates: dict[Node, Value] = {}
         self.slices: dict[Node, Slice] = {}
+        self.channels = self._channels()
         self.behind_weights: set[Node] = set()
         for node in self.forward:
             before = {value.producer for value in node.inputs}
@@ -319,6 +320,7 @@ class _Differentiation:
             and value.data is not None
             and value.dtype is DataType.FLOAT32
             and value.data.size > 1
+            and value.is_parameter is None
             and value not in known
         ]
         return tuple(dict.fromkeys(found))
@@ -330,8 +332,10 @@ class _Differentiation:
             return value.name in self.settings.only
         if value in self.named or value in self.scales.weights:
             return True
-        if not place:  # only a table of embeddings is a first operand
-            return isinstance(node.op, Gather | GatherNd)
+        if value.is_parameter is not None:
+            return value.is_parameter
+        if isinstance(node.op, Gather | GatherNd):
+            return not place  # a table of embeddings
         if isinstance(node.op, BatchNormTraining) and place in _STATISTICS:
             return False
         if isinstance(node.op, _WITH_WEIGHTS):
@@ -343,21 +347,19 @@ class _Differentiation:
         # What is added to or multiplied with channels, or heads of them: a bias, or what is left of a normalisation.
         own = _without_ones(shape_of(value))
         is_vector = own != () and shape_of(node.outputs[0])[-len(own) :] == own
-        before = node.inputs[0].producer
-        return (
-            isinstance(node.op, AddFusion | BiasAdd | MulFusion)
-            and is_vector
-            and before is not None
-            and self._comes_of_product(before, prod(own))
-        )
+        if not isinstance(node.op, AddFusion | BiasAdd | MulFusion) or not is_vector:
+            return False
+        return any(prod(own) in self.channels.get(other, ()) for other in node.inputs if other is not value)
 
-    def _comes_of_product(self, node: Node, channels: int) -> bool:
-        """Whether it comes out of a product with so many channels, directly, in another shape, or by other such vectors."""
-        if isinstance(node.op, _PRODUCTS):
-            return shape_of(node.outputs[0])[-1] == channels
-        before = node.inputs[0].producer if node.inputs else None
-        is_between = isinstance(node.op, AddFusion | MulFusion | BiasAdd | Reshape)
-        return is_between and before is not None and self._comes_of_product(before, channels)
+    def _channels(self) -> dict[Value, frozenset[int]]:
+        """How many channels the products have that values come from, directly, in another shape, or by other such vectors."""
+        found: dict[Value, frozenset[int]] = {}
+        for node in self.forward:
+            if isinstance(node.op, _PRODUCTS):
+                found[node.outputs[0]] = frozenset({shape_of(node.outputs[0])[-1]})
+            elif isinstance(node.op, AddFusion | MulFusion | BiasAdd | Reshape | Transpose):
+                found[node.outputs[0]] = frozenset().union(*(found.get(value, ()) for value in node.inputs))
+        return found
 
     def untrainable(self) -> list[Blocker]:
         """Layers whose weights would stay what they are, and are not said to be frozen."""

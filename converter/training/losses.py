@@ -20,9 +20,6 @@ from mslite.converter.training.settings import Loss
 PREFIX = "Default/_loss_fn-"
 """MindSpore's runtime knows the nodes of a loss by such names."""
 
-_ROWS_RANK = 3
-"""Up to so many dimensions are rows and classes."""
-
 
 @dataclass
 class LossNodes:
@@ -57,13 +54,21 @@ def add_loss(build: Builder, kind: Loss, output: Value, source: str, scale: floa
 
 
 def _channels_last(kind: Loss, output: Value) -> Value:
-    """Of images whose channels a last Transpose makes their second dimension: the classes are the channels."""
-    node = output.producer
-    if kind not in (Loss.SOFTMAX, Loss.SPARSE_SOFTMAX) or node is None or node.op.name != "Transpose":
+    """Of sequences and images whose channels a last Transpose makes their second dimension: the classes are the channels."""
+    if kind not in (Loss.SOFTMAX, Loss.SPARSE_SOFTMAX) or len(shape_of(output)) < 3:
         return output
-    rank, order = len(shape_of(output)), node.inputs[1].data
-    is_image = rank > _ROWS_RANK and order is not None and [*order.reshape(-1)] == [0, rank - 1, *range(1, rank - 1)]
-    return node.inputs[0] if is_image else output
+    node = output.producer
+    if node is not None and node.op.name in ("Squeeze", "Reshape") and _larger(node.inputs[0]) == _larger(output):
+        node = node.inputs[0].producer  # a sequence is an image of one row
+    if node is None or node.op.name != "Transpose" or node.inputs[1].data is None:
+        return output
+    rank, order = len(shape_of(node.output)), [int(axis) for axis in node.inputs[1].array().reshape(-1)]
+    return node.inputs[0] if order == [0, rank - 1, *range(1, rank - 1)] else output
+
+
+def _larger(value: Value) -> list[int]:
+    """Its dimensions that are not 1."""
+    return [size for size in shape_of(value) if size != 1]
 
 
 def _before_probabilities(kind: Loss, output: Value) -> Value:

@@ -119,7 +119,7 @@ def fold_frozen_norms(module: Module, frozen: set[Value], context: Context) -> N
 
 def train_batch_norm(graph: Graph, frozen: set[Value]) -> None:
     """Lets batch normalisation take the statistics of the batch, but where its scale is frozen."""
-    for node in graph.nodes:
+    for node in list(graph.nodes):
         op = node.op
         if not isinstance(op, FusedBatchNorm) or len(node.outputs) > 1 or node.inputs[1] in frozen:
             continue
@@ -133,6 +133,31 @@ def train_batch_norm(graph: Graph, frozen: set[Value]) -> None:
         node.outputs = (node.outputs[0], *results)
         for value in results:
             value.producer = node
+        if node.inputs[0].rank == 2:
+            _as_pixels(graph, node)
+
+
+def _as_pixels(graph: Graph, node: Node) -> None:
+    """Gives the normalisation of a matrix its rows as images of one pixel: of matrices MindSpore's runtime keeps the biased variance,
+    and the source, like every other framework, the unbiased one."""
+    x, y = node.inputs[0], node.outputs[0]
+    assert x.shape is not None
+    rows, channels = x.shape
+
+    def reshape(name: str, before: Value, after: Value, sizes: tuple[int, ...]) -> Node:
+        name = graph.unique_name(f"{node.name}/{name}")
+        return Node(Reshape(), name, (before, constant(f"{name}/shape", np.asarray(sizes, np.int32))), (after,))
+
+    pixels, normalised = (
+        Value(graph.unique_name(f"{node.name}/{name}"), DataType.FLOAT32, (rows, 1, 1, channels), format=Format.NHWC)
+        for name in ("pixels", "normalised")
+    )
+    node.set_inputs([pixels, *node.inputs[1:]])
+    node.outputs = (normalised, *node.outputs[1:])
+    normalised.producer = node
+    place = graph.nodes.index(node)
+    before = reshape("to_pixels", x, pixels, (rows, 1, 1, channels))
+    graph.nodes[place : place + 1] = [before, node, reshape("to_rows", normalised, y, (rows, channels))]
 
 
 def train_dropout(graph: Graph, drops: bool) -> None:
@@ -174,6 +199,7 @@ def own_constants(graph: Graph) -> None:
                 roles = node.op.declaration.inputs
                 role = roles[min(place, len(roles) - 1)].name
                 inputs[place] = constant(graph.unique_name(f"{node.name}/{role}"), value.data, value.format)
+                inputs[place].is_parameter = value.is_parameter
         if inputs != list(node.inputs):
             node.set_inputs(inputs)
 

@@ -52,7 +52,7 @@ def trained(module: Module, settings: TrainSettings, source: str, context: Conte
     if training.kept:
         more = "" if len(training.kept) <= _NAMED else ", …"
         names = ", ".join(f"'{name}'" for name in training.kept[:_NAMED])
-        context.note(f"constants behind trained layers stay as they are: {names}{more}")
+        context.note(f"constants behind trained layers stay as they are, unless trained= names them: {names}{more}")
     if settings.memory is None:
         return training
     module.memory_pool = settings.memory

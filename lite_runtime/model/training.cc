@@ -13,24 +13,39 @@ bool ChangesOperands(const Node &node) {
   return optimizer != nullptr && node.outputs.size() <= static_cast<size_t>(optimizer->state_count);
 }
 
-// Where a cross entropy is computed of logits, inference may give what a Softmax or a sigmoid makes of them: a node
-// that nobody reads.
-int32_t AsProbabilities(const Graph &graph, int32_t logits) {
+// Whether it may stand between what a loss is computed of and what inference gives: probabilities, or another order.
+bool ShowsResults(int32_t op) {
+  return op == MSLITE_OP_Softmax || op == MSLITE_OP_Activation || op == MSLITE_OP_Transpose ||
+         op == MSLITE_OP_Squeeze || op == MSLITE_OP_Reshape;
+}
+
+constexpr int kMostShown = 4;  // so many nodes may stand there
+
+// Where a loss is computed of logits, or of channels that are last, inference may give what such nodes make of them:
+// the last of them, which nobody reads.
+int32_t AsGiven(const Graph &graph, int32_t result, const std::vector<std::string> &loss_names) {
   const SubGraph &main = graph.subgraphs[0];
-  const auto reads = [&graph](int32_t index, int32_t tensor) {
-    const std::vector<int32_t> &inputs = graph.nodes[static_cast<size_t>(index)].inputs;
-    return std::find(inputs.begin(), inputs.end(), tensor) != inputs.end();
+  const auto node_at = [&graph](int32_t index) -> const Node & { return graph.nodes[static_cast<size_t>(index)]; };
+  const auto shows = [&](int32_t tensor) {
+    return std::find_if(main.nodes.begin(), main.nodes.end(), [&](int32_t index) {
+      const Node &node = node_at(index);
+      const bool is_first = !node.inputs.empty() && node.inputs[0] == tensor;
+      return is_first && ShowsResults(node.op) && !IsLoss(node, loss_names) &&
+             node.name.find("Gradients") == std::string::npos;
+    });
   };
-  for (const int32_t index : main.nodes) {
-    const Node &node = graph.nodes[static_cast<size_t>(index)];
-    if ((node.op != MSLITE_OP_Softmax && node.op != MSLITE_OP_Activation) || !reads(index, logits)) continue;
-    const int32_t given = node.outputs[0];
-    const bool is_output = std::find(main.outputs.begin(), main.outputs.end(), given) != main.outputs.end();
-    const bool is_read =
-        std::any_of(main.nodes.begin(), main.nodes.end(), [&](int32_t reader) { return reads(reader, given); });
-    if (!is_output && !is_read) return given;
+  int32_t given = result;
+  for (int step = 0; step < kMostShown; ++step) {
+    const auto next = shows(given);
+    if (next == main.nodes.end()) break;
+    given = node_at(*next).outputs[0];
   }
-  return logits;
+  const auto reads = [&](int32_t index) {
+    const std::vector<int32_t> &inputs = node_at(index).inputs;
+    return std::find(inputs.begin(), inputs.end(), given) != inputs.end();
+  };
+  const bool is_output = std::find(main.outputs.begin(), main.outputs.end(), given) != main.outputs.end();
+  return is_output || std::any_of(main.nodes.begin(), main.nodes.end(), reads) ? result : given;
 }
 
 // Of a layer that is another one in training: Dropout without its seed passes what it is given, and nobody reads masks
@@ -74,7 +89,7 @@ void KeepInference(const std::vector<std::string> &loss_names, Graph *graph) {
   }
   if (results.empty()) return;
   for (int32_t &result : results) {
-    result = AsProbabilities(*graph, result);
+    result = AsGiven(*graph, result, loss_names);
     is_used[static_cast<size_t>(result)] = 1;
   }
   std::vector<int32_t> kept;

@@ -121,7 +121,7 @@ class Exporter {
                 "file '" + file_->name() + "': the output '" + name + "' is no tensor and no node of inference");
   }
 
-  // Readers of what Dropout gives read what it is given.
+  // Readers of what Dropout gives read what it is given; one that gives an output stays, without its seed.
   void DropDropout() {
     std::map<uint32_t, uint32_t> given;
     std::vector<std::unique_ptr<schema::CNodeT>> kept;
@@ -138,6 +138,10 @@ class Exporter {
       if (is_dropout && !is_output) {
         given[node->outputIndex[0]] = node->inputIndex[0];
       } else {
+        if (is_dropout) {
+          node->inputIndex.resize(1);
+          node->outputIndex.resize(1);
+        }
         kept.push_back(std::move(node));
       }
     }

@@ -14,7 +14,7 @@ from mslite.converter.errors import ConversionError
 from mslite.converter.layer_names import module_name
 from mslite.converter.mindir.graph import Array
 from mslite.converter.options import Options
-from mslite.converter.training import Loss, TrainSettings
+from mslite.converter.training import BatchNorm, Loss, TrainSettings
 
 ROWS, WIDTH = 3, 32
 _CHANCE = np.random.default_rng(0)
@@ -211,20 +211,79 @@ def test_a_layer_behind_images_that_is_used_twice(tmp_path: Path) -> None:
     assert len(_weights(model)) == 3
 
 
-def test_classes_of_pixels_are_the_channels(tmp_path: Path) -> None:
-    """Of an image whose channels are its second dimension, as segmentation networks give it."""
-    kernel = _CHANCE.standard_normal((4, 3, 1, 1)).astype(np.float32)
-    image = helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3, 5, 6])
-    result = helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 4, 5, 6])
-    kept = [numpy_helper.from_array(kernel, "kernel")]
-    graph = helper.make_graph([_node("Conv", "x kernel", "y", "layer")], "graph", [image], [result], kept)
+@pytest.mark.parametrize("sizes", [(5, 6), (7,)])
+def test_classes_of_places_are_the_channels(sizes: tuple[int, ...], tmp_path: Path) -> None:
+    """Of an image or a sequence whose channels are its second dimension, as convolutions give it; inference gives it so."""
+    kernel, count = _CHANCE.standard_normal((4, 3)).astype(np.float32), 2 * int(np.prod(sizes))
+    ends = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, [2, channels, *sizes])
+        for name, channels in (("x", 3), ("y", 4))
+    ]
+    kept = [numpy_helper.from_array(kernel.reshape(4, 3, *(1 for _ in sizes)), "kernel")]
+    graph = helper.make_graph([_node("Conv", "x kernel", "y", "layer")], "graph", ends[:1], ends[1:], kept)
     save_model(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "n.onnx")
     file = convert(Options(tmp_path / "n.onnx", tmp_path / "net", training=TrainSettings())).files[0]
     model = mslite.Model()
     model.build_from_file(file, mslite.ModelType.MINDIR, train_cfg=mslite.TrainCfg())
+    x, labels = (
+        _CHANCE.standard_normal((2, *sizes, 3)).astype(np.float32),
+        _CHANCE.integers(0, 4, count).astype(np.int32),
+    )
+    logits = x.reshape(-1, 3).astype(np.float64) @ kernel.T
+    given = x if len(sizes) > 1 else x.transpose(0, 2, 1).copy()  # sequences keep the source's order
+    (found,) = model.predict([given, labels])
+    places = np.moveaxis(logits.reshape(2, *sizes, 4), -1, 1)
+    np.testing.assert_allclose(found.get_data_to_numpy(), places, rtol=1e-4, atol=1e-5)
     model.set_train_mode(True)
-    x, labels = _CHANCE.standard_normal((2, 5, 6, 3)).astype(np.float32), _CHANCE.integers(0, 4, 60).astype(np.int32)
-    (loss,) = model.run_step([x, labels])
-    logits = x.reshape(-1, 3).astype(np.float64) @ kernel[:, :, 0, 0].T
-    expected = (np.log(np.exp(logits).sum(1)) - logits[np.arange(60), labels]).mean()
+    (loss,) = model.run_step([given, labels])
+    expected = (np.log(np.exp(logits).sum(1)) - logits[np.arange(count), labels]).mean()
     assert abs(loss.get_data_to_numpy().item() - expected) < 1e-6
+
+
+def test_exported_in_training_mode(tmp_path: Path) -> None:
+    """Normalisation and Dropout learn and drop; evaluation, and what is exported, is by the running statistics, which follow the
+    unbiased variance of the batch."""
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["a"], name="product"),
+        helper.make_node(
+            "BatchNormalization",
+            ["a", "ones", "zeros", "mean", "variance"],
+            ["b", "m", "v"],
+            name="norm",
+            training_mode=1,
+        ),
+        helper.make_node("Dropout", ["b", "ratio", "training"], ["y"], name="dropout"),
+    ]
+    constants = {"w": WEIGHT, "ones": ONES, "zeros": ZEROS, "mean": ZEROS + 1, "variance": ONES + 1}
+    constants |= {"ratio": np.float32(0.5), "training": np.asarray(True)}
+    model = _trained(nodes, constants, tmp_path, batch_norm=BatchNorm.TRAIN, dropout=True)
+    (loss,) = (one.get_data_to_numpy().item() for one in model.run_step([X, LABELS]))
+    a = X.astype(np.float64) @ WEIGHT
+    normalised = (a - a.mean(axis=0)) / np.sqrt(a.var(axis=0) + 1e-5)
+    dropped = {float(np.square(factor * normalised - LABELS).mean()) for factor in (0, 1, 2)}
+    assert all(abs(loss - one) > 1e-3 for one in dropped)
+    mean, variance = 0.9 + 0.1 * a.mean(axis=0), 1.8 + 0.1 * a.var(axis=0, ddof=1)
+    model.set_train_mode(False)
+    weights = _weights(model)
+    expected = (X @ weights["w"] - mean) / np.sqrt(variance + 1e-5) * weights["ones"] + weights["zeros"]
+    model.export_model(tmp_path / "infers.ms")
+    infers = mslite.Model()
+    infers.build_from_file(tmp_path / "infers.ms", mslite.ModelType.MINDIR)
+    for found in (model.predict([X, LABELS]), infers.predict([X])):
+        np.testing.assert_allclose(found[0].get_data_to_numpy(), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_weights_standardised_in_training_mode(tmp_path: Path) -> None:
+    """The batch of this normalisation is a weight: it is no layer, and the weight is what it makes."""
+    shape = np.asarray([1, WIDTH, WIDTH])
+    nodes = [
+        _node("Reshape", "w row", "rows", "rows"),
+        _node("BatchNormalization", "rows ones zeros zeros ones", "standard", "norm", training_mode=1),
+        _node("Reshape", "standard square", "weight", "weight"),
+        _node("MatMul", "x weight", "y", "product"),
+    ]
+    constants = {"w": WEIGHT, "row": shape, "square": shape[1:], "ones": ONES, "zeros": ZEROS}
+    model = _trained(nodes, constants, tmp_path, batch_norm=BatchNorm.TRAIN)
+    (found,) = _weights(model).values()
+    deviation = np.sqrt(WEIGHT.var(axis=1, keepdims=True) + 1e-5)
+    np.testing.assert_allclose(found, (WEIGHT - WEIGHT.mean(axis=1, keepdims=True)) / deviation, rtol=1e-4, atol=1e-5)

@@ -123,6 +123,9 @@ _RULES: dict[str, tuple[Callable[[Net], Net], _Function]] = {
                   .add(assembly.BroadcastTo(shape=(2, 4, 3, 6)), np.asarray([2, 4, 3, 6], np.int32)),
                   lambda z: np.broadcast_to(z[:, None], (2, 4, 3, 6))),
     "tile": (lambda n: n.add(assembly.TileFusion(), np.asarray([2, 3], np.int32)), lambda z: np.tile(z, (2, 3))),
+    "tile-of-many": (lambda n: n.add(rearrange.Reshape(), np.asarray([2, 2, 1, 3, 2], np.int32))
+                     .add(assembly.TileFusion(), np.asarray([1, 1, 2, 1, 1], np.int32)),
+                     lambda z: np.tile(z.reshape(2, 2, 1, 3, 2), (1, 1, 2, 1, 1))),
     "concat": (lambda n: n.add(assembly.Concat(axis=1), twice=True), lambda z: np.concatenate([z, z], axis=1)),
     "power": (lambda n: n.add(unary.Square()).add(arithmetic.PowFusion(scale=0.5, shift=1), np.asarray([1.5], np.float32)),
               lambda z: (0.5 * z**2 + 1) ** 1.5),
@@ -201,6 +204,23 @@ def test_rule(name: str, tmp_path: Path) -> None:
     }
     for parameter, values in expected.items():
         assert np.abs(found[parameter] - values).max() <= 2e-5 * max(1.0, np.abs(values).max())
+
+
+@pytest.mark.nonconforming("every operator by itself, also what later versions have dropped")
+@pytest.mark.parametrize("step", [unary.Sign(), _activated(ActivationType.SIGN), unary.Floor(), unary.Ceil(), unary.Round()])
+def test_steps_pass_nothing_on(step: Operator, tmp_path: Path) -> None:
+    """z times its sign, or its whole part: the gradient comes by the other factor alone."""
+    x, weight = numbers(4, 5), numbers(5, 6)
+    net = Net(x.shape).add(MatMulFusion(), weight)
+    product = net.latest
+    stepped = net.add(step).latest
+    net.latest = Value("scaled", DataType.FLOAT32, None, format=Format.NHWC)
+    net.graph.nodes.append(Node(arithmetic.MulFusion(), "scaled", (product, stepped), (net.latest,)))
+    function = {"Floor": np.floor, "Ceil": np.ceil, "Round": np.round}.get(step.name, np.sign)
+    target = numbers(4, 6)
+    found = gradients(net, x, target, tmp_path / "train.ms")
+    expected = differences(lambda w: (x @ w) * function(x @ weight), weight, target)
+    assert np.abs(found["MatMulFusion_0/c0"] - expected).max() <= 2e-5 * max(1.0, np.abs(expected).max())
 
 
 @pytest.mark.parametrize("wide", [False, True])
@@ -456,10 +476,10 @@ def test_graphs_of_mindspore(optimizer: Optimizer, tmp_path: Path) -> None:
 
 
 def test_what_has_no_gradient_is_named_all_at_once() -> None:
-    net = Net((4, 5)).add(MatMulFusion(), numbers(5, 6)).add(unary.Round()).add(unary.Floor())
+    net = Net((4, 5)).add(MatMulFusion(), numbers(5, 6)).add(normalization.LRN()).add(normalization.LRN())
     with pytest.raises(ConversionError, match="2 node") as caught:
         training_graph(net.module(), TrainSettings(Loss.SQUARED), "net.ms")
-    for name in ("Round 'Round_1'", "Floor 'Floor_2'"):
+    for name in ("LRN 'LRN_1'", "LRN 'LRN_2'"):
         assert f"{name}: this operator has no gradient here" in str(caught.value)
 
 

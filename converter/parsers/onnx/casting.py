@@ -6,11 +6,13 @@ import numpy as np
 from onnx import TensorProto
 
 from mslite.converter.mindir.graph import Value, numpy_type
+from mslite.converter.mindir.graph import constant as make_constant
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.rearrange import Bitcast
 from mslite.converter.mindir.ops.unary import Cast
 
 from .call import Call
+from .model import is_state
 from .registry import onnx_operator
 from .tensors import UnsupportedTensor, data_type
 
@@ -79,10 +81,22 @@ def cast_like(call: Call) -> Value:
     return call.emit(Cast(), call.input(0), call.ints(int(call.require_dtype(call.input(1)))))
 
 
+def _own_parameter(call: Call, value: Value) -> Value:
+    """PyTorch's exporter stores parameters that are equal once, and gives the others their names by such nodes: layers that begin alike.
+    They do not stay so in training."""
+    scope, name = call.scope, call.output_name()
+    if not (scope.session.trains and scope.model.keeps_parameters and is_state(name) and value.data is not None):
+        return value
+    copy = make_constant(name, value.data)
+    copy.is_parameter = value.is_parameter
+    return copy
+
+
 @onnx_operator("Identity")
 def identity(call: Call) -> Value | tuple[Value, ...]:
     known = call.scope.deferred.get(call.node.input[0]) if call.node.input else None
     if known is None:
-        return call.tensor_or_sequence(0)
+        value = call.tensor_or_sequence(0)
+        return _own_parameter(call, value) if isinstance(value, Value) else value
     call.scope.defer(call.output_name(), known)
     return ()

@@ -40,7 +40,10 @@ def constant(call: Call) -> Value:
         array = np.array(call.integers("value_ints"), np.int64)
     else:
         raise call.block("only dense numeric constants are supported", "Export the model without sparse or text ones")
-    return make_constant(call.output_name(), array)
+    value = make_constant(call.output_name(), array)
+    if call.scope.session.trains and call.scope.model.keeps_parameters:
+        value.is_parameter = False
+    return value
 
 
 @onnx_operator("ConstantOfShape")

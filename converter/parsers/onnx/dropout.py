@@ -24,14 +24,14 @@ _RATIO = 0.5
 
 @onnx_operator("Dropout")
 def dropout(call: Call) -> tuple[Value, Value | None]:
-    """The result and its mask. Training that is asked for when converting is refused: it is a mistake of the export."""
+    """The result and its mask. Training that is asked for when converting is a mistake of the export, unless the result is trained."""
     call.ignore("seed", "consumed_inputs", "is_test")
     stated = call.constant(1) if call.has_input(1) else np.float32(call.real("ratio", _RATIO))
     if call.has_input(2):
         training, ratio = call.constant(2), call.constant(1) if call.has_input(1) else np.float32(_RATIO)
         if training is None and (ratio is None or np.any(ratio)):
             return _drawn(call)
-        if (training is None or np.any(training)) and (ratio is None or np.any(ratio)):
+        if not call.scope.session.trains and (training is None or np.any(training)) and (ratio is None or np.any(ratio)):
             raise call.block("training mode is not supported", "Export the model for inference (eval mode)")
     x = call.input(0)
     if not call.has_output(1):

@@ -19,6 +19,7 @@ from .protos import all_nodes, sub_graphs
 from .quantised_flow import real_movements
 from .tensors import MAX_DIMENSION, TensorReader
 
+_KIND = "pkg.torch.export.graph_signature.InputSpec.kind"
 _LARGE_BYTES = 4096
 """Initializers from this size on are kept out of the skeleton that type inference copies around."""
 
@@ -53,7 +54,18 @@ def load(source: str | Path | ModelProto, input_shapes: Mapping[str, Sequence[in
         producer=f"{proto.producer_name} {proto.producer_version}".strip(),
         types=types,
         unexpanded=unexpanded,
+        parameters=_parameters(proto.graph),
     )
+
+
+def _parameters(graph: GraphProto) -> dict[str, bool]:
+    """What torch.onnx.export(dynamo=True) says of initializers: which are parameters, and which buffers and constants."""
+    return {
+        value.name: entry.value == "PARAMETER"
+        for value in (*graph.value_info, *graph.input)
+        for entry in value.metadata_props
+        if entry.key == _KIND
+    }
 
 
 def _read_file(path: Path) -> ModelProto:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 import onnx
@@ -12,6 +13,7 @@ from mslite.converter.errors import ConversionError, ReturnCode
 from .tensors import TensorReader
 from .unexpanded import Unexpanded
 
+_STATE = re.compile(r"(?!\d+$)\w+(\.\w+)*")
 DOMAINS = {"ai.onnx": ""}
 """Other spellings of a domain."""
 
@@ -31,6 +33,18 @@ class SourceModel:
     types: dict[str, onnx.TypeProto] = field(default_factory=dict)
     """What type inference found, for the values of every graph."""
     unexpanded: Unexpanded = field(default_factory=Unexpanded)
+    parameters: dict[str, bool] = field(default_factory=dict)
+    """Of initializers, where the exporter says it: whether they are trained."""
+
+    @property
+    def keeps_parameters(self) -> bool:
+        """Whether parameters are initializers, and nothing else is one: as PyTorch writes them, unless they were frozen before."""
+        return self.producer.startswith("pytorch") and any(is_state(name) for name in self.initializers)
+
+
+def is_state(name: str) -> bool:
+    """Whether it is a name of PyTorch's parameters and buffers; those of constants that were computed have slashes or colons."""
+    return _STATE.fullmatch(name) is not None
 
 
 def graph_error(name: str, message: str) -> ConversionError:

@@ -40,6 +40,8 @@ def batch_norm(call: Call) -> tuple[Value, ...]:
     call.ignore("consumed_inputs")
     x = call.input(0)
     training = call.boolean("training_mode") or (call.version < 7 and not call.boolean("is_test"))
+    if training and _learns(call, x):
+        training = False
     if training and call.version < 14 and any(call.has_output(index) for index in range(1, call.output_count)):
         raise call.block("running statistics are not computed", "Export the model for inference (eval mode)")
     if call.version < 9 and not call.boolean("spatial", True):
@@ -59,6 +61,28 @@ def batch_norm(call: Call) -> tuple[Value, ...]:
     if call.require_rank(x) == 2:
         return (call.emit(op, x, *statistics),)
     return (_channels_as_image(call, x, op, *statistics),)
+
+
+def _learns(call: Call, x: Value) -> bool:
+    """Whether the model is trained, and this is one of its layers: it has running statistics that nobody else reads, and computes on
+    what is no weight."""
+    running = [call.scope.known_operand(call.node.input[index]) for index in (3, 4) if index < len(call.node.input)]
+    has_statistics = len(running) == 2 and all(isinstance(value, Value) and value.is_constant for value in running)
+    is_read = any(call.has_output(index) for index in range(1, call.output_count))
+    return call.scope.session.trains and has_statistics and not is_read and not _is_of_constants(x)
+
+
+def _is_of_constants(value: Value) -> bool:
+    """Whether no input of the graph leads to it."""
+    found, work = {value}, [value]
+    while work:
+        one = work.pop()
+        if not one.is_constant and one.producer is None:
+            return False
+        before = [operand for operand in (one.producer.inputs if one.producer else ()) if operand not in found]
+        found.update(before)
+        work.extend(before)
+    return True
 
 
 def _batch_statistics(call: Call, x: Value, epsilon: float, momentum: float) -> tuple[Value, ...]:

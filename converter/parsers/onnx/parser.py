@@ -51,19 +51,21 @@ def parse(
     source: str | Path | ModelProto,
     input_shapes: Mapping[str, Sequence[int]] | None = None,
     inference: Inference | None = None,
+    trains: bool = False,
 ) -> Module:
     """Reads an ONNX model.
 
     `input_shapes` fixes the dimensions of graph inputs (-1 leaves one as it is). Activations keep the NCHW layout, weights
     are in MindIR's. Dimensions that the model leaves open are symbols; equal names are equal symbols.
-    `inference` tells the types of what plug-ins emit, for the nodes behind.
+    `inference` tells the types of what plug-ins emit, for the nodes behind. `trains`: the result is trained; Dropout and batch
+    normalisation that were exported in training mode are what they are in inference.
 
     Raises ConversionError for a file that is not a sound model, and for all nodes that cannot be expressed, at once.
     """
     name = source.graph.name or "model" if isinstance(source, ModelProto) else str(source)
     try:
         model = load(source, input_shapes)
-        session = Session(model, inference)
+        session = Session(model, inference, trains)
         GraphImporter(session, model.graph, "main_graph").run()
     except RecursionError:
         raise graph_error(name, "sub-graphs are nested too deeply") from None

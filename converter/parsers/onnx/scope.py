@@ -92,11 +92,14 @@ class Scope(GraphScope):
 
     def _initializer(self, name: str, tensor: TensorProto) -> Value:
         try:
-            return make_constant(name, self.model.reader.read(tensor))
+            value = make_constant(name, self.model.reader.read(tensor))
         except UnsupportedTensor as error:
             raise Blocked(f"the initializer '{name}' is not supported: {error}", "Export with another type") from None
         except TensorError as error:
             raise graph_error(self.model.name, str(error)) from None
+        if self.outer is None:
+            value.is_parameter = self.model.parameters.get(name)
+        return value
 
     def _capture(self, name: str) -> Value:
         assert self.outer is not None

@@ -19,6 +19,8 @@ class Session:
     model: SourceModel
     inference: Inference | None = None
     """Tells the types of what plug-ins emit."""
+    trains: bool = False
+    """Whether the result is trained: what the source does in training is done then, and not in inference."""
     graphs: list[Graph] = field(default_factory=list)
     blockers: list[Blocker] = field(default_factory=list)
     nodes: Names = field(default_factory=Names)

@@ -13,7 +13,6 @@ from mslite.converter.mindir.ops.unary import Abs, Clip, ExpFusion, Neg
 from mslite.converter.training.gradients.rule import Call, Gradients, NoGradientError, rule, shape_of
 
 _OF_Y = (ActivationType.SIGMOID, ActivationType.TANH, ActivationType.ELU, ActivationType.RELU, ActivationType.RELU6)
-_NONE = (ActivationType.SIGN, ActivationType.UNKNOWN)
 _SELU_SCALE, _SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
 
 
@@ -29,7 +28,9 @@ def _activation(call: Call, dy: Value) -> Gradients:
     op = call.op
     assert isinstance(op, activation.Activation)
     kind = op.activation_type
-    if kind in _NONE:
+    if kind is ActivationType.SIGN:
+        return [None]
+    if kind is ActivationType.UNKNOWN:
         raise NoGradientError(f"{kind.name} has no gradient here")
     if kind is ActivationType.GELU and op.approximate:
         kind = ActivationType.FAST_GELU
@@ -280,6 +281,12 @@ def _cast(call: Call, dy: Value) -> Gradients:
     if x.dtype is not DataType.FLOAT32 or call.node.output.dtype is not DataType.FLOAT32:
         return [None] * len(call.node.inputs)
     return [dy, *[None] * (len(call.node.inputs) - 1)]
+
+
+@rule("Sign", "Floor", "Ceil", "Round", "ZerosLike", "OnesLike", "ConstantOfShape", "Fill")
+def _steps(call: Call, dy: Value) -> Gradients:
+    """Nothing changes a little, so nothing is passed on, as in PyTorch."""
+    return [None] * len(call.node.inputs)
 
 
 @rule("ExpFusion")

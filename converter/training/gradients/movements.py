@@ -200,12 +200,18 @@ def _broadcast(call: Call, dy: Value) -> Gradients:
 
 @rule("TileFusion")
 def _tile(call: Call, dy: Value) -> Gradients:
-    """The sum of all copies: each dimension is one of copies, and one of the elements of a copy."""
+    """The sum of all copies: each dimension that is repeated is one of copies, and one of the elements of a copy."""
     shape, whole = call.shape(0), shape_of(dy)
     ones = (1,) * (len(whole) - len(shape)) + shape
-    apart = tuple(size for axis, count in enumerate(ones) for size in (whole[axis] // max(count, 1), count))
-    view = call.build.reshaped(dy, apart, call.name("copies"))
-    total = call.reduced(ReduceMode.ReduceSum, "sum", view, range(0, len(apart), 2))
+    apart: list[int] = []
+    copies: list[int] = []
+    for all_of, one in zip(whole, ones, strict=True):
+        if all_of != one:
+            copies.append(len(apart))
+            apart.append(all_of // max(one, 1))
+        apart.append(one)
+    view = call.build.reshaped(dy, tuple(apart), call.name("copies"))
+    total = call.reduced(ReduceMode.ReduceSum, "sum", view, copies) if copies else view
     return [call.build.reshaped(total, shape, call.name("x")), *[None] * (len(call.node.inputs) - 1)]
 
 
