@@ -446,6 +446,19 @@ def test_names_in_use(tmp_path: Path) -> None:
             part.unlink()
 
 
+@pytest.mark.parametrize("in_use", [False, True])
+def test_exports_are_as_private_as_the_user_wants(in_use: bool, tmp_path: Path) -> None:
+    """What was learned from private data is not made readable to others against the umask."""
+    if in_use:
+        (tmp_path / "m.ms.part").mkdir()
+    before = os.umask(0o077)
+    try:
+        build(ONE_LAYER).export_model(tmp_path / "m.ms")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "m.ms").stat().st_mode & 0o777 == 0o600
+
+
 def test_what_nobody_trained_is_the_file(tmp_path: Path) -> None:
     """A training model that is exported before the first step is the file that was read, byte for byte."""
     for path in (ONE_LAYER, LENET):
