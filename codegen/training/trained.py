@@ -50,8 +50,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return ExitStatus.WRONG_USAGE
     try:
         save(trained_model(Path(given[0]), Path(given[1])), Path(given[2]))
-    except (ConversionError, OSError) as error:
+    except ConversionError as error:
         print(error, file=sys.stderr)
+        return ExitStatus.BAD_INPUT
+    except OSError as error:
+        print(f"{given[2]}: cannot be written: {error.strerror}", file=sys.stderr)
         return ExitStatus.BAD_INPUT
     return ExitStatus.OK
 

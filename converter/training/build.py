@@ -45,7 +45,7 @@ from mslite.converter.training.normalise import (
     with_rows,
     without_lists,
 )
-from mslite.converter.training.optimizers import Steps, clipped
+from mslite.converter.training.optimizers import Steps, check_numbers, clipped
 from mslite.converter.training.outer_products import (
     FEWEST_PRODUCTS,
     MOST_ROWS,
@@ -212,6 +212,7 @@ class _Differentiation:
     def run(self, context: Context, optimizers_only: bool) -> TrainingGraph:
         parameters = self.parameters()
         kept = self.kept(parameters)
+        check_numbers(self.settings, self.source)
         check_settings(self.settings, optimizers_only, self.source)
         self.graph.nodes = []
         build = Builder(self._whole())

@@ -6,6 +6,7 @@ from math import prod
 
 import numpy as np
 
+from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.layer_names import is_named
 from mslite.converter.mindir.graph import Shape, Value
 from mslite.converter.mindir.ops import Operator, training
@@ -47,6 +48,29 @@ def clipped(build: Builder, gradients: list[Value], limit: float) -> list[Value]
         build.node(MulFusion(), f"{_CLIP}{_INNER}{number}", [gradient, factor], shape_of(gradient))
         for number, gradient in enumerate(gradients)
     ]
+
+
+_ADAMS = (Optimizer.ADAM, Optimizer.ADAMW, Optimizer.ADAM_WEIGHT_DECAY)
+_READERS = {
+    "momentum": (Optimizer.MOMENTUM, Optimizer.NESTEROV),
+    "beta1": _ADAMS,
+    "beta2": _ADAMS,
+    "alpha": (Optimizer.RMSPROP,),
+    "epsilon": (*_ADAMS, Optimizer.ADAGRAD, Optimizer.RMSPROP),
+}
+"""Which optimisers read a number."""
+
+
+def check_numbers(settings: TrainSettings, source: str) -> None:
+    """Raises ConversionError where the user has given a number that the optimiser does not read."""
+    for key, readers in _READERS.items():
+        if key in settings.stated and settings.optimizer not in readers:
+            names = "|".join(one.value for one in readers)
+            raise ConversionError(
+                f"{source}: {key} goes with optimizer={names}, not with {settings.optimizer.value}: choose one of them, or "
+                f"leave {key} out",
+                code=ReturnCode.INPUT_PARAMETER_INVALID,
+            )
 
 
 class Steps:

@@ -8,6 +8,8 @@ from dataclasses import replace
 from enum import Enum
 from typing import TypeVar
 
+import numpy as np
+
 from mslite.converter.errors import UsageError
 from mslite.converter.memory_limit import parse_memory
 from mslite.converter.spelling import check_keys
@@ -32,7 +34,8 @@ _Choice = TypeVar("_Choice", bound=Enum)
 
 
 _PLAIN = TrainSettings()
-_WHOLE = ("batch_size", "lora_rank", "warmup_steps", "decay_steps")
+_FROM_0 = ("momentum", "weight_decay", "beta1", "beta2", "warmup_steps")
+_LARGEST = float(np.finfo(np.float32).max)
 _MOST_STEPS = 1 << 24
 """Steps are counted in float32."""
 _RISE = 0.3
@@ -61,14 +64,17 @@ def train_settings(keys: Mapping[str, str], defaults: TrainSettings = _PLAIN) ->
     """The settings of [train_param]; `defaults` where it says nothing. Raises UsageError for an impossible value."""
     check_keys(keys, SECTION, _KEYS)
 
-    def number(key: str, otherwise: float, low: float, high: float) -> float:
-        return _number(key, keys[key], low, high) if key in keys else otherwise
+    def number(key: str, otherwise: float, below: float = math.inf) -> float:
+        return _number(key, keys[key], below) if key in keys else otherwise
+
+    def whole(key: str, otherwise: int, most: int) -> int:
+        return _whole(key, keys[key], most) if key in keys else otherwise
 
     schedule = _choice("schedule", keys["schedule"], Schedule) if "schedule" in keys else defaults.schedule
     _check_schedule(keys, schedule)
-    decay_steps = int(number("decay_steps", defaults.decay_steps, 0, _MOST_STEPS))
+    decay_steps = whole("decay_steps", defaults.decay_steps, _MOST_STEPS)
     rises = int(_RISE * decay_steps) if schedule is Schedule.ONE_CYCLE else defaults.warmup_steps
-    warmup_steps = int(number("warmup_steps", rises, 0, _MOST_STEPS))
+    warmup_steps = whole("warmup_steps", rises, _MOST_STEPS)
     if schedule is Schedule.ONE_CYCLE and not 0 < warmup_steps < decay_steps:
         raise UsageError(
             f"INPUT ILLEGAL: OneCycle rises for warmup_steps={warmup_steps} of its decay_steps={decay_steps} steps; it must be "
@@ -77,25 +83,25 @@ def train_settings(keys: Mapping[str, str], defaults: TrainSettings = _PLAIN) ->
     return TrainSettings(
         loss=_choice("loss", keys["loss"], Loss) if "loss" in keys else defaults.loss,
         optimizer=_choice("optimizer", keys["optimizer"], Optimizer) if "optimizer" in keys else defaults.optimizer,
-        learning_rate=number("learning_rate", defaults.learning_rate, 0, math.inf),
-        momentum=number("momentum", defaults.momentum, 0, 1),
-        weight_decay=number("weight_decay", defaults.weight_decay, 0, 1),
-        beta1=number("beta1", defaults.beta1, 0, 1),
-        beta2=number("beta2", defaults.beta2, 0, 1),
-        epsilon=number("epsilon", defaults.epsilon, 0, 1),
-        alpha=number("alpha", defaults.alpha, 0, 1),
-        clip_norm=_number("clip_norm", keys["clip_norm"], 0, math.inf) if "clip_norm" in keys else defaults.clip_norm,
+        learning_rate=number("learning_rate", defaults.learning_rate),
+        momentum=number("momentum", defaults.momentum, 1),
+        weight_decay=number("weight_decay", defaults.weight_decay, 1),
+        beta1=number("beta1", defaults.beta1, 1),
+        beta2=number("beta2", defaults.beta2, 1),
+        epsilon=number("epsilon", defaults.epsilon, 1),
+        alpha=number("alpha", defaults.alpha, 1),
+        clip_norm=_number("clip_norm", keys["clip_norm"], math.inf) if "clip_norm" in keys else defaults.clip_norm,
         batch_norm=_choice("batch_norm", keys["batch_norm"], BatchNorm)
         if "batch_norm" in keys
         else defaults.batch_norm,
         dropout=_choice("dropout", keys["dropout"], _Switch) is _Switch.ON if "dropout" in keys else defaults.dropout,
         output=keys.get("output", ""),
-        batch=int(number("batch_size", 1, 0, 1 << 20)) if "batch_size" in keys else None,
+        batch=_whole("batch_size", keys["batch_size"], 1 << 20) if "batch_size" in keys else None,
         schedule=schedule,
         warmup_steps=warmup_steps,
         decay_steps=decay_steps,
-        decay_rate=number("decay_rate", defaults.decay_rate, 0, math.inf),
-        power=number("power", defaults.power, 0, math.inf),
+        decay_rate=number("decay_rate", defaults.decay_rate),
+        power=number("power", defaults.power),
         memory=parse_memory(keys["memory"], "memory") if "memory" in keys else defaults.memory,
         frozen=_names(keys, "frozen"),
         trained=_names(keys, "trained"),
@@ -117,8 +123,8 @@ def _lora(keys: Mapping[str, str]) -> Lora | None:
         if alone is not None:
             raise UsageError(f"INPUT ILLEGAL: {alone} needs lora_rank, the columns that adapters have")
         return None
-    alpha = _number("lora_alpha", keys["lora_alpha"], 0, math.inf) if "lora_alpha" in keys else None
-    rank = int(_number("lora_rank", keys["lora_rank"], 0, 1 << 16))
+    alpha = _number("lora_alpha", keys["lora_alpha"], math.inf) if "lora_alpha" in keys else None
+    rank = _whole("lora_rank", keys["lora_rank"], 1 << 16)
     return Lora(rank, alpha, _names(keys, "lora_layers"), _names(keys, "lora_trained"))
 
 
@@ -149,14 +155,23 @@ def _choice(key: str, text: str, kind: type[_Choice]) -> _Choice:
     raise UsageError(f"INPUT ILLEGAL: {key} must be {'|'.join(str(one.value) for one in kind)}, not '{text}'")
 
 
-def _number(key: str, text: str, low: float, high: float) -> float:
-    """In (low, high), or [0, high) where 0 is allowed."""
+def _number(key: str, text: str, below: float) -> float:
+    """A number of float32 above 0, or 0 where that says something, and below a limit. Raises UsageError."""
     try:
         value = float(text)
     except ValueError:
         value = math.nan
-    is_whole = key not in _WHOLE or value == int(value) if math.isfinite(value) else False
-    zero = value == 0 and key in ("momentum", "weight_decay", "beta1", "beta2", "warmup_steps")
-    if not is_whole or not (zero or low < value < high):
-        raise UsageError(f"INPUT ILLEGAL: {key} must be a number in {low} ... {high}, not '{text}'")
-    return value
+    from_0 = key in _FROM_0
+    is_there = value <= _LARGEST and np.float32(value) > 0  # in float32
+    if value < below and (is_there or (value == 0 and from_0)):
+        return value
+    limit = " that float32 has" if math.isinf(below) else f" and below {below:g}"
+    raise UsageError(f"INPUT ILLEGAL: {key} must be a number {'from 0' if from_0 else 'above 0'}{limit}, not '{text}'")
+
+
+def _whole(key: str, text: str, most: int) -> int:
+    """A whole number from 1, or from 0 where that says something. Raises UsageError."""
+    least = 0 if key in _FROM_0 else 1
+    if text.isascii() and text.isdecimal() and len(text) < 20 and least <= int(text) <= most:
+        return int(text)
+    raise UsageError(f"INPUT ILLEGAL: {key} must be a whole number from {least} to {most}, not '{text}'")

@@ -36,7 +36,7 @@ class ModelImpl {
                        const std::shared_ptr<Context> &context, const TrainCfg &config);
   // Calls the trainer, and shows what the model runs and gives since. Errors: kLiteUninitializedObj where the model is
   // not built, kLiteNotSupport where it is not built for training; `what` is the function of the API.
-  Status WithTrainer(const char *what, const std::function<Status(mslite::Trainer *)> &call);
+  MSLITE_INTERNAL_API Status WithTrainer(const char *what, const std::function<Status(mslite::Trainer *)> &call);
   // Null where the model is not built for training.
   const mslite::Trainer *trainer() const { return trainer_.get(); }
   // Builds again from the same bytes with these constants, and those of earlier calls, for the shapes of now.

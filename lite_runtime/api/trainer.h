@@ -52,6 +52,11 @@ class Trainer {
   // After each run of the session that succeeded.
   virtual Status FinishRun() = 0;
 
+  // From the next step on, steps keep what inference gives, as they compute it.
+  virtual Status KeepPredictions() = 0;
+  // Of the last step, in memory that holds until the next call; none before it.
+  virtual std::vector<mindspore::MSTensor> Predictions() const = 0;
+
   // In the order of the optimisers. Those that show memory of the trainer hold until its next call.
   // Errors: kLiteNotSupport where each is given up as soon as its weight is updated.
   virtual Status Gradients(std::vector<mindspore::MSTensor> *gradients) const = 0;

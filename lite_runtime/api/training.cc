@@ -27,7 +27,7 @@ Tensors Ask(ModelImpl *impl, const char *what, Tensors (mslite::Trainer::*questi
 }  // namespace
 
 Status Model::SetTrainMode(bool train) {
-  if (!train && impl_ != nullptr && impl_->trainer() == nullptr) return kSuccess;
+  if (!train && impl_ != nullptr && impl_->is_built() && impl_->trainer() == nullptr) return kSuccess;
   return Call(impl_.get(), "SetTrainMode", [train](mslite::Trainer *trainer) { return trainer->SetTrainMode(train); });
 }
 

@@ -18,9 +18,12 @@ MSLITE_INTERNAL_API Status Load(std::shared_ptr<const Bytes> file, std::shared_p
 MSLITE_INTERNAL_API Status LoadTraining(std::shared_ptr<const Bytes> file, std::shared_ptr<Graph> *graph);
 // As Load, from a file of this name inside that holds constants alone. Errors also for one that is something else.
 Status LoadConstants(std::shared_ptr<const Bytes> file, const std::string &name, std::shared_ptr<Graph> *graph);
-// Of a training graph, whose optimisers change constants where they are, only the part for inference stays: what the
-// losses, nodes whose names contain one of these texts, are computed of, and a Softmax or an activation of it that
-// nobody reads. Other graphs stay as they are.
+// What inference gives of a training graph, whose optimisers change constants where they are: the tensors that the
+// losses, nodes whose names contain one of these texts, are computed of, or what a Softmax or an activation makes of
+// them that nobody reads. None of other graphs.
+MSLITE_INTERNAL_API std::vector<int32_t> InferenceResults(const std::vector<std::string> &loss_names,
+                                                          const Graph &graph);
+// Of a training graph only the part for inference stays. Other graphs stay as they are.
 MSLITE_INTERNAL_API void KeepInference(const std::vector<std::string> &loss_names, Graph *graph);
 MSLITE_INTERNAL_API bool IsLoss(const Node &node, const std::vector<std::string> &loss_names);
 // By which MindSpore Lite knows a loss.

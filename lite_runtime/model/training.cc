@@ -49,10 +49,13 @@ int32_t AsGiven(const Graph &graph, int32_t result, const std::vector<std::strin
 }
 
 // Of a layer that is another one in training: Dropout without its seed passes what it is given, and nobody reads masks
-// and statistics of the batch.
-void KeepFirst(Node *node) {
+// and statistics.
+void KeepFirst(const std::vector<uint8_t> &is_used, Node *node) {
   if (node->op == MSLITE_OP_Dropout && !node->inputs.empty()) node->inputs.resize(1);
-  if (node->op == MSLITE_OP_Dropout || node->op == MSLITE_OP_FusedBatchNorm) node->outputs.resize(1);
+  if (node->op != MSLITE_OP_Dropout && node->op != MSLITE_OP_FusedBatchNorm && node->op != MSLITE_OP_LayerNormFusion) {
+    return;
+  }
+  while (node->outputs.size() > 1 && !is_used[static_cast<size_t>(node->outputs.back())]) node->outputs.pop_back();
 }
 }  // namespace
 
@@ -63,15 +66,14 @@ bool IsLoss(const Node &node, const std::vector<std::string> &loss_names) {
   return std::any_of(loss_names.begin(), loss_names.end(), named) && !named("Gradients");
 }
 
-void KeepInference(const std::vector<std::string> &loss_names, Graph *graph) {
-  SubGraph &main = graph->subgraphs[0];
-  const auto node_at = [graph](int32_t index) -> const Node & { return graph->nodes[static_cast<size_t>(index)]; };
-  if (graph->subgraphs.size() != 1 || std::none_of(main.nodes.begin(), main.nodes.end(),
-                                                   [&](int32_t index) { return ChangesOperands(node_at(index)); })) {
-    return;
+std::vector<int32_t> InferenceResults(const std::vector<std::string> &loss_names, const Graph &graph) {
+  const SubGraph &main = graph.subgraphs[0];
+  const auto node_at = [&graph](int32_t index) -> const Node & { return graph.nodes[static_cast<size_t>(index)]; };
+  if (graph.subgraphs.size() != 1 || std::none_of(main.nodes.begin(), main.nodes.end(),
+                                                  [&](int32_t index) { return ChangesOperands(node_at(index)); })) {
+    return {};
   }
-  std::vector<uint8_t> is_inner(graph->tensors.size(), 0);  // given to the graph, or made by the loss
-  std::vector<uint8_t> is_used(graph->tensors.size(), 0);
+  std::vector<uint8_t> is_inner(graph.tensors.size(), 0);  // given to the graph, or made by the loss, or found
   for (const int32_t input : main.inputs) is_inner[static_cast<size_t>(input)] = 1;
   for (const int32_t index : main.nodes) {
     if (!IsLoss(node_at(index), loss_names)) continue;
@@ -82,23 +84,29 @@ void KeepInference(const std::vector<std::string> &loss_names, Graph *graph) {
     if (!IsLoss(node_at(index), loss_names)) continue;
     for (const int32_t input : node_at(index).inputs) {
       const auto at = static_cast<size_t>(input);
-      if (is_inner[at] || is_used[at] || graph->tensors[at].is_constant) continue;
-      is_used[at] = 1;
+      if (is_inner[at] || graph.tensors[at].is_constant) continue;
+      is_inner[at] = 1;
       results.push_back(input);
     }
   }
+  for (int32_t &result : results) result = AsGiven(graph, result, loss_names);
+  return results;
+}
+
+void KeepInference(const std::vector<std::string> &loss_names, Graph *graph) {
+  const std::vector<int32_t> results = InferenceResults(loss_names, *graph);
   if (results.empty()) return;
-  for (int32_t &result : results) {
-    result = AsGiven(*graph, result, loss_names);
-    is_used[static_cast<size_t>(result)] = 1;
-  }
+  SubGraph &main = graph->subgraphs[0];
+  const auto node_at = [graph](int32_t index) -> const Node & { return graph->nodes[static_cast<size_t>(index)]; };
+  std::vector<uint8_t> is_used(graph->tensors.size(), 0);
+  for (const int32_t result : results) is_used[static_cast<size_t>(result)] = 1;
   std::vector<int32_t> kept;
   for (auto index = main.nodes.rbegin(); index != main.nodes.rend(); ++index) {
     const Node &node = node_at(*index);
     const auto is_read = [&is_used](int32_t output) { return is_used[static_cast<size_t>(output)] != 0; };
     if (std::none_of(node.outputs.begin(), node.outputs.end(), is_read)) continue;
     kept.push_back(*index);
-    KeepFirst(&graph->nodes[static_cast<size_t>(*index)]);
+    KeepFirst(is_used, &graph->nodes[static_cast<size_t>(*index)]);
     for (const int32_t input : node.inputs) is_used[static_cast<size_t>(input)] = 1;
   }
   main.nodes.assign(kept.rbegin(), kept.rend());

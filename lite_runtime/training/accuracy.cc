@@ -1,11 +1,23 @@
 #include "include/api/metrics/accuracy.h"
 
 #include <algorithm>
-#include <cstdio>
+#include <string>
+
+#include "api/log.h"
+#include "model/graph.h"
+#include "model/names.h"
 
 namespace mindspore {
 namespace {
 int64_t Largest(const float *row, int64_t classes) { return std::max_element(row, row + classes) - row; }
+
+std::string Described(const char *what, const std::vector<int> &places, const MSTensor *tensor) {
+  std::string text = std::string(what) + " " + (places.empty() ? "-" : std::to_string(places[0])) + ": ";
+  if (tensor == nullptr) return text + "there is none";
+  const std::vector<int64_t> shape = tensor->Shape();
+  return text + "'" + tensor->Name() + "' " + mslite::TypeName(static_cast<int32_t>(tensor->DataType())) +
+         mslite::DimsText(shape.data(), shape.size());
+}
 
 // The tensor at the place that the list names first, or null.
 const MSTensor *At(const std::vector<MSTensor *> &tensors, const std::vector<int> &places) {
@@ -34,7 +46,14 @@ void AccuracyMetrics::Update(std::vector<MSTensor *> inputs, std::vector<MSTenso
                         labels->ElementNum() == predictions->ElementNum();
   total_ += std::max<int64_t>(batch, 1);
   if (classes == 0 || predictions->DataType() != DataType::kNumberTypeFloat32 || (!is_sparse && !is_dense)) {
-    std::fprintf(stderr, "accuracy: no float32 predictions [batch, classes] with labels for them\n");
+    if (!has_failed_) {
+      mslite::Log(mslite::LogLevel::kError,
+                  "accuracy: the labels (" + Described("input", input_indexes_, labels) +
+                      ") do not fit the predictions (" + Described("output", output_indexes_, predictions) +
+                      "), and such batches count as wrong. Predictions are float32 [batch, classes], labels float32 of "
+                      "the same shape, or int32 [batch] (METRICS_CLASSIFICATION)");
+    }
+    has_failed_ = true;
     return;
   }
   const auto *rows = static_cast<const float *>(predictions->Data().get());

@@ -1,6 +1,9 @@
 // The callbacks that MindSpore Lite comes with.
 #include <cstdio>
 
+#include "api/log.h"
+#include "api/model_access.h"
+#include "api/model_impl.h"
 #include "include/api/callback/ckpt_saver.h"
 #include "include/api/callback/loss_monitor.h"
 #include "include/api/callback/lr_scheduler.h"
@@ -91,12 +94,20 @@ TrainAccuracy::TrainAccuracy(int print_every_n, int accuracy_metrics, const std:
                              const std::vector<int> &output_indexes)
     : print_every_n_(print_every_n), metrics_(accuracy_metrics, input_indexes, output_indexes) {}
 
-void TrainAccuracy::Begin(const TrainCallBackData & /*data*/) { accuracies_.clear(); }
+void TrainAccuracy::Begin(const TrainCallBackData &data) {
+  accuracies_.clear();
+  if (!data.train_mode_) return;
+  const Status status = ModelAccess::Of(*data.model_)->WithTrainer("TrainAccuracy", [](mslite::Trainer *trainer) {
+    return trainer->KeepPredictions();
+  });
+  if (status.IsError()) mslite::Log(mslite::LogLevel::kError, "TrainAccuracy: " + status.GetErrDescription());
+}
 void TrainAccuracy::EpochBegin(const TrainCallBackData & /*data*/) { metrics_.Clear(); }
 
 void TrainAccuracy::StepEnd(const TrainCallBackData &data) {
   std::vector<MSTensor> inputs = data.model_->GetInputs();
-  std::vector<MSTensor> outputs = data.model_->GetOutputs();
+  std::vector<MSTensor> outputs =
+      data.train_mode_ ? ModelAccess::Of(*data.model_)->trainer()->Predictions() : data.model_->GetOutputs();
   metrics_.Update(mslite::Pointers(&inputs), mslite::Pointers(&outputs));
   if (IsNth(data.step_, print_every_n_)) {
     std::printf("epoch %u, step %u: accuracy %g\n", data.epoch_ + 1, data.step_ + 1,

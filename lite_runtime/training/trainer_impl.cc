@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 #include <set>
+#include <utility>
 
 #include "api/log.h"
 #include "api/tensor.h"
@@ -72,6 +73,11 @@ TrainerImpl::TrainerImpl(const TrainerSettings &settings)
 
 Status TrainerImpl::Create(const TrainerSettings &settings, std::unique_ptr<Trainer> *trainer) {
   MSLITE_TRY(CheckMixedPrecision(settings.config));
+  const std::vector<std::string> names = settings.config.GetLossName();
+  if (std::find(names.begin(), names.end(), "") != names.end()) {
+    return Fail(mindspore::kLiteParamInvalid,
+                "TrainCfg::SetLossName: an empty name is part of every node's name; give a part of the loss's");
+  }
   std::unique_ptr<TrainerImpl> made(new TrainerImpl(settings));
   if (settings.backbone != nullptr) MSLITE_TRY(JoinModels(settings.backbone, settings.file, &made->file_));
   MSLITE_TRY(made->MakeStep());
@@ -95,15 +101,20 @@ Status TrainerImpl::MakeSession(std::shared_ptr<Graph> graph, const SessionOptio
 
 Status TrainerImpl::MakeStep() {
   TrainingGraph training;
-  MSLITE_TRY(ReadTrainingGraph(file_, loss_names_, &training));
+  MSLITE_TRY(ReadTrainingGraph(file_, loss_names_, keeps_predictions_, &training));
+  gradient_names_.clear();
   for (const TrainedWeight &weight : training.weights) {
     gradient_names_.push_back(training.graph->tensors[static_cast<size_t>(weight.gradient)].name);
   }
   file_keeps_gradients_ = schema::GetMetaGraph(file_->data())->mempoolSize() == 0 && !AsksForSparseDescent(training);
   if (!keeps_gradients()) GiveUpGradients(&training);
   if (!file_keeps_gradients_) zero_momenta_ = DescendSparsely(&training);
-  if (!is_mixed_) MSLITE_TRY(MakeSession(training.graph, options_, &step_));
+  if (!is_mixed_) {
+    MSLITE_TRY(MakeSession(training.graph, options_, &step_));
+    if (!shapes_.empty()) MSLITE_TRY(step_->Resize(shapes_));
+  }
   loss_count_ = training.loss_count;
+  prediction_names_ = std::move(training.predictions);
   weights_ = std::move(training.weights);
   if (!is_mixed_) return mindspore::kSuccess;
   MSLITE_TRY(MakeAccumulation());
@@ -113,7 +124,7 @@ Status TrainerImpl::MakeStep() {
 Status TrainerImpl::MakeAccumulation() {
   if (accumulation_ != nullptr) return mindspore::kSuccess;
   TrainingGraph training;
-  MSLITE_TRY(ReadTrainingGraph(file_, loss_names_, &training));
+  MSLITE_TRY(ReadTrainingGraph(file_, loss_names_, keeps_predictions_, &training));
   KeepGradients(&training);
   for (Node &node : training.graph->nodes) {
     if (node.op != MSLITE_OP_BatchNormTraining) continue;
@@ -140,7 +151,7 @@ Status TrainerImpl::MakeAccumulation() {
 Status TrainerImpl::MakeUpdates() {
   if (updates_ != nullptr) return mindspore::kSuccess;
   TrainingGraph training;
-  MSLITE_TRY(ReadTrainingGraph(file_, loss_names_, &training));
+  MSLITE_TRY(ReadTrainingGraph(file_, loss_names_, false, &training));
   KeepUpdates(&training);
   return MakeSession(training.graph, options_, &updates_);
 }
@@ -217,11 +228,38 @@ Status TrainerImpl::Resize(const std::vector<TensorShape> &inputs) {
   return mindspore::kSuccess;
 }
 
+// ---- predictions ----
+
+Status TrainerImpl::KeepPredictions() {
+  if (keeps_predictions_) return mindspore::kSuccess;
+  keeps_predictions_ = true;
+  const std::shared_ptr<Session> step_before = step_;
+  const std::shared_ptr<Session> accumulation_before = std::exchange(accumulation_, nullptr);
+  Status status = MakeStep();
+  if (status.IsOk() && is_training_) status = Choose();
+  if (status.IsOk()) return status;
+  keeps_predictions_ = false;
+  prediction_names_.clear();
+  step_ = step_before;
+  accumulation_ = accumulation_before;
+  return status;
+}
+
+std::vector<MSTensor> TrainerImpl::Predictions() const {
+  const Session &session = holds_gradients() ? *accumulation_ : *step_;
+  std::vector<MSTensor> predictions;
+  for (size_t i = 0; i < prediction_names_.size(); ++i) {
+    const OutputSlot &slot = session.outputs()[loss_count_ + i];
+    if (slot.data == nullptr) return {};
+    predictions.push_back(ShownTensor(prediction_names_[i], slot.shape, slot.data));
+  }
+  return predictions;
+}
+
 // ---- gradients ----
 
 const TensorShape &TrainerImpl::GradientShape(size_t index) const {
-  const Session &session = accumulation_ != nullptr ? *accumulation_ : *step_;
-  return session.outputs()[loss_count_ + index].shape;
+  return GradientSlot(accumulation_ != nullptr ? *accumulation_ : *step_, index).shape;
 }
 
 void TrainerImpl::ClearSums() {
@@ -236,13 +274,12 @@ void TrainerImpl::SetLossScale() {
 
 // Adds those of the step, without the scale of the loss, to the sums; false where one is no finite number.
 bool TrainerImpl::AddGradients() {
-  const std::vector<OutputSlot> &outputs = accumulation_->outputs();
   const float factor = is_mixed_ ? 1.0f / loss_scale_.value() : 1.0f;
   const bool is_first = accumulated_ == 0;
   bool are_finite = true;
   sums_.resize(weights_.size());
   for (size_t i = 0; i < weights_.size(); ++i) {
-    const OutputSlot &gradient = outputs[loss_count_ + i];
+    const OutputSlot &gradient = GradientSlot(*accumulation_, i);
     const auto *values = reinterpret_cast<const float *>(gradient.data);
     const auto elements = static_cast<size_t>(ByteSize(gradient.shape)) / sizeof(float);
     if (is_first) sums_[i].assign(elements, 0.0f);
@@ -334,7 +371,7 @@ Status TrainerImpl::Gradients(std::vector<MSTensor> *gradients) const {
     if (holds_gradients()) {
       data = sums_.empty() ? nullptr : sums_[i].data();
     } else {
-      data = step_->outputs()[loss_count_ + i].data;
+      data = GradientSlot(*step_, i).data;
     }
     if (data != nullptr) gradients->push_back(ShownTensor(gradient_names_[i], shape, data));
   }
@@ -448,7 +485,7 @@ Status TrainerImpl::SetOptimizerParams(const std::vector<MSTensor> &params) {
   return SetVariables(params, settings_names());
 }
 
-Status TrainerImpl::SetLearningRate(float learning_rate) {
+Status TrainerImpl::CheckLearningRate(float learning_rate) const {
   if (!std::isfinite(learning_rate) || learning_rate < 0.0f) {
     return Fail(mindspore::kLiteParamInvalid, Format("the learning rate must not be negative, and be finite; it is %g",
                                                      static_cast<double>(learning_rate)));
@@ -458,20 +495,40 @@ Status TrainerImpl::SetLearningRate(float learning_rate) {
     return Fail(mindspore::kLiteNotSupport,
                 "the learning rate of '" + weight.node + "' is computed by the graph; it cannot be set");
   }
-  for (const TrainedWeight &weight : weights_) {
-    std::memcpy(options_.variables->states[weight.learning_rate].current.own.get(), &learning_rate, sizeof(float));
-  }
+  return mindspore::kSuccess;
+}
+
+Status TrainerImpl::SetLearningRate(float learning_rate) {
+  MSLITE_TRY(CheckLearningRate(learning_rate));
+  for (const TrainedWeight &weight : weights_) SetLearningRate(weight.learning_rate, learning_rate);
   return mindspore::kSuccess;
 }
 
 float TrainerImpl::learning_rate() const {
   if (weights_[0].learning_rate.empty()) return 0.0f;
+  return LearningRate(weights_[0].learning_rate);
+}
+
+float TrainerImpl::LearningRate(const std::string &variable) const {
   float value = 0.0f;
-  std::memcpy(&value, options_.variables->states[weights_[0].learning_rate].current.own.get(), sizeof value);
+  std::memcpy(&value, options_.variables->states[variable].current.own.get(), sizeof value);
   return value;
 }
 
+void TrainerImpl::SetLearningRate(const std::string &variable, float learning_rate) {
+  std::memcpy(options_.variables->states[variable].current.own.get(), &learning_rate, sizeof learning_rate);
+}
+
 Status TrainerImpl::SetupVirtualBatch(int multiplier, float learning_rate, float momentum) {
+  if (multiplier > 1) {  // all that can be said before anything changes
+    MSLITE_TRY(CheckLearningRate(learning_rate < 0.0f ? 0.0f : learning_rate));
+    if (!(momentum <= 1.0f)) {
+      return Fail(mindspore::kLiteParamInvalid,
+                  Format("the momentum of batch normalisation must be at most 1, or negative for that of the model; it "
+                         "is %g",
+                         static_cast<double>(momentum)));
+    }
+  }
   const int multiplier_before = multiplier_;
   const float momentum_before = batch_norm_momentum_;
   const std::shared_ptr<Session> accumulation_before = accumulation_;
@@ -487,12 +544,15 @@ Status TrainerImpl::SetupVirtualBatch(int multiplier, float learning_rate, float
     return status;
   }
   ClearSums();
-  if (plain_learning_rate_ >= 0.0f) MSLITE_TRY(SetLearningRate(plain_learning_rate_));
-  plain_learning_rate_ = -1.0f;
+  for (const auto &[variable, plain] : plain_learning_rates_) SetLearningRate(variable, plain);
+  plain_learning_rates_.clear();
   if (multiplier_ == 1) return mindspore::kSuccess;
-  const float plain = this->learning_rate();
-  MSLITE_TRY(SetLearningRate(learning_rate >= 0.0f ? learning_rate : plain / static_cast<float>(multiplier_)));
-  plain_learning_rate_ = plain;
+  for (const TrainedWeight &weight : weights_) {
+    const float plain = LearningRate(weight.learning_rate);
+    if (!plain_learning_rates_.emplace(weight.learning_rate, plain).second) continue;
+    SetLearningRate(weight.learning_rate,
+                    learning_rate >= 0.0f ? learning_rate : plain / static_cast<float>(multiplier_));
+  }
   return mindspore::kSuccess;
 }
 

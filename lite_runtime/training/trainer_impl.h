@@ -2,6 +2,7 @@
 #ifndef MSLITE_TRAINING_TRAINER_IMPL_H
 #define MSLITE_TRAINING_TRAINER_IMPL_H
 
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -23,6 +24,8 @@ class TrainerImpl : public Trainer {
   Status Resize(const std::vector<TensorShape> &inputs) override;
   Status PrepareRun() override;
   Status FinishRun() override;
+  Status KeepPredictions() override;
+  std::vector<mindspore::MSTensor> Predictions() const override;
   Status Gradients(std::vector<mindspore::MSTensor> *gradients) const override;
   std::vector<mindspore::MSTensor> TrainableParams() const override;
   std::vector<mindspore::MSTensor> FeatureMaps() const override;
@@ -58,6 +61,9 @@ class TrainerImpl : public Trainer {
   Status MakeEvaluation(bool only_plans);
   Status Choose();
   Status Update(const std::vector<const void *> &gradients);
+  Status CheckLearningRate(float learning_rate) const;
+  float LearningRate(const std::string &variable) const;
+  void SetLearningRate(const std::string &variable, float learning_rate);
   void ClearSums();
   bool AddGradients();
   void LookAtLosses();
@@ -65,6 +71,9 @@ class TrainerImpl : public Trainer {
   std::vector<mindspore::MSTensor> Show(const std::vector<std::string> &names) const;
   Status SetVariables(const std::vector<mindspore::MSTensor> &values, const std::vector<std::string> &known);
   std::vector<std::string> settings_names() const;
+  const OutputSlot &GradientSlot(const Session &session, size_t index) const {
+    return session.outputs()[loss_count_ + prediction_names_.size() + index];
+  }
   const TensorShape &GradientShape(size_t index) const;
 
   std::shared_ptr<const Bytes> file_;
@@ -76,6 +85,8 @@ class TrainerImpl : public Trainer {
   SessionOptions options_;
   std::vector<TensorShape> shapes_;  // of the inputs, when they have been resized
   size_t loss_count_ = 0;
+  bool keeps_predictions_ = false;
+  std::vector<std::string> prediction_names_;
   std::vector<TrainedWeight> weights_;
   std::vector<std::string> gradient_names_;
   bool file_keeps_gradients_ = true;          // as it was converted
@@ -92,8 +103,8 @@ class TrainerImpl : public Trainer {
   bool losses_are_finite_ = true;  // as far as steps have shown
   bool is_fresh_ = false;          // in training: no step has been run since it evaluated
 
-  int multiplier_ = 1;                 // of the batch
-  float plain_learning_rate_ = -1.0f;  // before there was a virtual batch; negative while there is none
+  int multiplier_ = 1;                                 // of the batch
+  std::map<std::string, float> plain_learning_rates_;  // by variable, before there was a virtual batch
   float batch_norm_momentum_ = -1.0f;  // in virtual batches; negative: that of the file divided by the multiplier
   int accumulated_ = 0;                // steps in `sums_`
   std::vector<std::vector<float>> sums_;

@@ -23,8 +23,12 @@ bool Changes(const Node &node) { return IsAssignment(node.op) || FindOptimizer(n
 
 class Adoption {
  public:
-  Adoption(const std::vector<std::string> &loss_names, TrainingGraph *training)
-      : loss_names_(loss_names), training_(*training), graph_(*training->graph), main_(graph_.subgraphs[0]) {}
+  Adoption(const std::vector<std::string> &loss_names, bool with_predictions, TrainingGraph *training)
+      : loss_names_(loss_names),
+        with_predictions_(with_predictions),
+        training_(*training),
+        graph_(*training->graph),
+        main_(graph_.subgraphs[0]) {}
 
   Status Run() {
     if (graph_.subgraphs.size() != 1) {
@@ -89,8 +93,42 @@ class Adoption {
     }
     if (outputs.empty()) outputs.push_back(loss->outputs[0]);
     training_.loss_count = outputs.size();
+    if (with_predictions_) {
+      const std::vector<int32_t> predictions = InferenceResults(loss_names_, graph_);
+      for (const int32_t prediction : predictions) {
+        training_.predictions.push_back(TensorAt(prediction).name);
+        outputs.push_back(Copy(prediction));
+      }
+    }
     main_.outputs = std::move(outputs);
     return mindspore::kSuccess;
+  }
+
+  // What is computed with stays inside, where mixed precision rounds it: outputs are not rounded.
+  int32_t Copy(int32_t tensor) {
+    NewNodes made(&graph_);
+    auto *number = graph_.arena.Make<int32_t>();
+    *number = TensorAt(tensor).type;
+    Tensor type;
+    type.name = TensorAt(tensor).name + "/type";
+    type.type = MSLITE_INT32;
+    type.has_rank = type.is_constant = true;
+    type.dims = {1};
+    type.data = reinterpret_cast<const uint8_t *>(number);
+    type.size = sizeof(int32_t);
+    Node copy;
+    copy.name = TensorAt(tensor).name + "/prediction";
+    copy.op = MSLITE_OP_Cast;
+    copy.params = graph_.arena.Make<mslite_Cast>();
+    copy.inputs = {tensor, made.Add(std::move(type))};
+    copy.outputs = {made.AddLike(tensor, TensorAt(tensor).type, "/prediction")};
+    const int32_t result = copy.outputs[0];
+    const auto makes = std::find_if(main_.nodes.begin(), main_.nodes.end(), [&](int32_t index) {
+      const std::vector<int32_t> &given = NodeAt(index).outputs;
+      return std::find(given.begin(), given.end(), tensor) != given.end();
+    });
+    main_.nodes.insert(makes == main_.nodes.end() ? makes : makes + 1, made.AddNode(std::move(copy)));
+    return result;
   }
 
   // ---- operands that change ----
@@ -417,6 +455,7 @@ class Adoption {
   }
 
   const std::vector<std::string> &loss_names_;
+  bool with_predictions_;
   TrainingGraph &training_;
   Graph &graph_;
   SubGraph &main_;
@@ -448,14 +487,14 @@ void KeepNeeded(const std::vector<int32_t> &outputs, const std::vector<int32_t> 
 }  // namespace
 
 Status ReadTrainingGraph(const std::shared_ptr<const Bytes> &file, const std::vector<std::string> &loss_names,
-                         TrainingGraph *training) {
+                         bool with_predictions, TrainingGraph *training) {
   MSLITE_TRY(LoadSettled(file, &training->graph));
-  return Adoption(loss_names, training).Run();
+  return Adoption(loss_names, with_predictions, training).Run();
 }
 
 void GiveUpGradients(TrainingGraph *training) {
   Graph &graph = *training->graph;
-  graph.outputs.resize(training->loss_count);
+  graph.outputs.resize(training->loss_count + training->predictions.size());
   graph.subgraphs[0].outputs = graph.outputs;
 }
 

@@ -20,12 +20,13 @@ struct TrainedWeight {
   int32_t gradient = 0;               // tensor
 };
 
-// A step of training: its outputs are `loss_count` losses, then the gradients of the weights.
+// A step of training: its outputs are `loss_count` losses, copies of `predictions`, then the gradients of the weights.
 struct TrainingGraph {
   std::shared_ptr<Graph> graph;
   std::vector<TrainedWeight> weights;
   size_t loss_count = 0;
-  std::vector<int32_t> layer_states;  // AssignVariables of what layers move in the forward pass
+  std::vector<std::string> predictions;  // what inference gives
+  std::vector<int32_t> layer_states;     // AssignVariables of what layers move in the forward pass
 };
 
 // Reads a training graph from the bytes of a file. What its optimisers, Assign and AssignAdd change is read and
@@ -34,8 +35,9 @@ struct TrainingGraph {
 // variables. Those that are computed again, to save memory, move neither.
 // Errors: kLiteGraphFileError for a graph without optimisers or losses, or one that changes what is no float32
 // constant; kLiteNotSupport for control flow; those of Load.
+// `with_predictions`: the step has what inference gives, as it computes it, among its outputs.
 Status ReadTrainingGraph(const std::shared_ptr<const Bytes> &file, const std::vector<std::string> &loss_names,
-                         TrainingGraph *training);
+                         bool with_predictions, TrainingGraph *training);
 
 // Gradients are no outputs: their memory is free when their weights are updated.
 void GiveUpGradients(TrainingGraph *training);

@@ -11,7 +11,7 @@
 
 namespace mslite {
 namespace {
-constexpr mode_t kMode = 0644;
+constexpr mode_t kMode = 0644;  // but for what the user's umask takes away: weights may be private
 
 Status Error(const std::string &path, const char *what, int error) {
   return Fail(mindspore::kLiteFileError, "file '" + path + "': " + what + ": " + std::strerror(error));
@@ -46,8 +46,13 @@ int OpenBeside(const std::string &path, std::string *beside) {
   const int descriptor = open(beside->c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, kMode);
   if (descriptor >= 0 && Owns(descriptor, *beside)) return descriptor;
   if (descriptor >= 0) close(descriptor);
-  *beside = path + ".XXXXXX";
-  return mkstemp(beside->data());
+  constexpr int kNames = 100;
+  for (int i = 0; i < kNames; ++i) {
+    *beside = path + ".part." + std::to_string(getpid()) + "." + std::to_string(i);
+    const int another = open(beside->c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kMode);
+    if (another >= 0 || errno != EEXIST) return another;
+  }
+  return -1;
 }
 }  // namespace
 
@@ -55,7 +60,7 @@ Status WriteFile(const std::string &path, const std::vector<uint8_t> &bytes) {
   std::string beside;
   const int descriptor = OpenBeside(path, &beside);
   if (descriptor < 0) return Error(path, "cannot be written", errno);
-  int error = fchmod(descriptor, kMode) == 0 ? WriteAll(descriptor, bytes) : errno;
+  int error = WriteAll(descriptor, bytes);
   // Renamed before the lock goes, so that nobody takes this file for one that was left behind.
   if (error == 0 && std::rename(beside.c_str(), path.c_str()) != 0) error = errno;
   if (error != 0) unlink(beside.c_str());

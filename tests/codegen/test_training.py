@@ -219,3 +219,14 @@ def test_weights_of_another_model(tmp_path: Path) -> None:
         assert "holds no weights of this model" in done.stderr
         with pytest.raises(ConversionError, match="bytes; the weights of"):
             trained_model(project.folder, project.folder / name)
+    for steps, *rest in (
+        ("1",),
+        ("-1", "x.bin", "label.bin"),
+        ("1x", "x.bin", "label.bin"),
+        ("", "x.bin", "label.bin"),
+    ):
+        command = ["build/train", "src/net0.bin", steps, "out.bin", *rest]
+        done = subprocess.run(command, cwd=project.folder, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 2
+        assert "usage: build/train WEIGHTS_IN STEPS WEIGHTS_OUT" in done.stderr
+    assert not (project.folder / "out.bin").exists()

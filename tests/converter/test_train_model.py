@@ -665,10 +665,23 @@ def test_wrong_settings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     for line, message in (
         ("optimizer=Adamm", "optimizer must be SGD|Momentum|"),
         ("learning_rat=0.1", "`learning_rat` is not supported in [train_param]; did you mean `learning_rate`?"),
-        ("learning_rate=-1", "learning_rate must be a number in 0"),
+        ("learning_rate=-1", "learning_rate must be a number above 0 that float32 has, not '-1'"),
+        ("learning_rate=1e99", "learning_rate must be a number above 0 that float32 has"),
+        ("learning_rate=1e-60", "learning_rate must be a number above 0 that float32 has"),
+        ("learning_rate=nan", "learning_rate must be a number above 0 that float32 has"),
+        ("beta1=1\noptimizer=Adam", "beta1 must be a number from 0 and below 1, not '1'"),
+        ("batch_size=1.5", "batch_size must be a whole number from 1 to 1048576, not '1.5'"),
+        ("warmup_steps=-1", "warmup_steps must be a whole number from 0 to 16777216"),
     ):
         status, _, err = _run(capsys, model, section=f"{line}\n")
         assert status == 2
+        assert message in err
+    for line, message in (
+        ("momentum=0.9", "momentum goes with optimizer=Momentum|Nesterov, not with SGD"),
+        ("alpha=0.9\noptimizer=Adam", "alpha goes with optimizer=RMSProp, not with Adam"),
+    ):
+        status, _, err = _run(capsys, model, section=f"{line}\n")
+        assert status == 1
         assert message in err
 
 

@@ -6,6 +6,7 @@
 #endif
 
 #include <algorithm>
+#include <climits>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -271,6 +272,47 @@ TEST_F(Training, CallsBack) {
   EXPECT_EQ(evaluates.calls, "B[0e1e2e3e]E");
 }
 
+// What steps compute their losses of, although the loss is the graph's only output; in every kind of step.
+TEST_F(Training, CountsWhatStepsGetRight) {
+  for (const bool gives_up : {false, true}) {
+    for (const OptimizationLevel level : {kO0, kO2}) {
+      for (const int multiplier : {1, 2}) {
+        TrainCfg config;
+        config.keep_gradients_ = !gives_up;
+        config.optimization_level_ = level;
+        Model model, other;
+        ASSERT_EQ(BuildFrom(TrainingModel(), &model, config), kSuccess);
+        ASSERT_EQ(BuildFrom(TrainingModel(), &other, config), kSuccess);
+        for (Model *one : {&model, &other}) ASSERT_EQ(one->SetupVirtualBatch(multiplier), kSuccess);
+        TrainAccuracy training, evaluating;
+        ASSERT_EQ(model.Train(30, Rows(), {&training}), kSuccess);
+        ASSERT_EQ(other.Train(30, Rows(), {}), kSuccess);
+        ASSERT_EQ(training.GetAccuracyPoints().size(), 30u);
+        EXPECT_LT(training.GetAccuracyPoints()[0].second, 0.9f);
+        EXPECT_EQ(training.GetAccuracyPoints()[29], GraphPoint(29, 1.0f));
+        const MSTensor found = model.GetTrainableParams()[0], expected = other.GetTrainableParams()[0];
+        EXPECT_EQ(std::memcmp(found.Data().get(), expected.Data().get(), expected.DataSize()), 0);
+        EXPECT_EQ(model.GetOutputs().size(), 1u) << "the loss";
+        ASSERT_EQ(model.Evaluate(Rows(), {&evaluating}), kSuccess);
+        EXPECT_EQ(evaluating.GetAccuracyPoints().back().second, 1.0f);
+      }
+    }
+  }
+}
+
+TEST_F(Training, SaysOnceThatLabelsDoNotFit) {
+  TrainAccuracy accuracy(INT_MAX, METRICS_MULTILABEL);
+  testing::internal::CaptureStderr();
+  ASSERT_EQ(model_.Train(3, Rows(), {&accuracy}), kSuccess);
+  const std::string log = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(accuracy.GetAccuracyPoints().back().second, 0.0f);
+  EXPECT_NE(log.find("the labels (input 1: 'labels' int32[4]) do not fit the predictions (output 0: 'logits' "
+                     "float32[4, 3])"),
+            std::string::npos)
+      << log;
+  EXPECT_EQ(log.find("accuracy"), log.rfind("accuracy")) << log;
+}
+
 // A callback that evaluates, as programs do after each epoch, or that ends training mode, does not end training.
 TEST_F(Training, GoesOnAfterCallbacksThatEvaluate) {
   class Evaluates : public TrainCallBack {
@@ -300,7 +342,18 @@ TEST_F(Training, RefusesWhatDoesNotFit) {
   EXPECT_EQ(model_.Train(1, Rows()->Batch(-1), {}), kLiteParamInvalid);
   EXPECT_EQ(model_.SetLearningRate(std::numeric_limits<float>::infinity()), kLiteParamInvalid);
   EXPECT_EQ(model_.SetLearningRate(std::numeric_limits<float>::quiet_NaN()), kLiteParamInvalid);
+  const float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_EQ(model_.SetupVirtualBatch(2, infinity), kLiteParamInvalid);
+  EXPECT_EQ(model_.SetupVirtualBatch(2, nan), kLiteParamInvalid);
+  EXPECT_EQ(model_.SetupVirtualBatch(2, 0.1f, nan), kLiteParamInvalid);
+  EXPECT_EQ(model_.SetupVirtualBatch(2, 0.1f, 1.5f), kLiteParamInvalid);
   EXPECT_EQ(model_.GetLearningRate(), 0.5f);
+  Model other;
+  EXPECT_EQ(other.SetTrainMode(false), kLiteUninitializedObj);
+  EXPECT_EQ(other.SetTrainMode(true), kLiteUninitializedObj);
+  TrainCfg config;
+  config.SetLossName({"_loss_fn", ""});
+  EXPECT_EQ(BuildFrom(TrainingModel(), &other, config), kLiteParamInvalid);
   EXPECT_EQ(Serialization::ExportModel(model_, kMindIR, std::string()), kLiteParamInvalid);
   // Labels that no class has: the node says so, and no weight becomes what it was not.
   EXPECT_EQ(model_.Train(1, Rows(kClasses), {}), kLiteOpExecuteFailure);

@@ -127,7 +127,7 @@ def test_virtual_batches_count_updates(tmp_path: Path) -> None:
     [
         ("schedule=Cosine", "schedule=Cosine needs decay_steps"),
         ("decay_rate=0.5", "decay_rate goes with schedule=Step|Exponential, not with Constant"),
-        ("schedule=Step decay_steps=2.5", "decay_steps must be a number"),
+        ("schedule=Step decay_steps=2.5", "decay_steps must be a whole number"),
         ("schedule=OneCycle decay_steps=4 warmup_steps=4", "fewer than all"),
         ("schedule=Linear", "schedule must be Constant|Cosine|Step|Exponential|Polynomial|OneCycle"),
     ],

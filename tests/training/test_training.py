@@ -316,6 +316,19 @@ _REFUSED: dict[str, tuple[Callable[[mslite.Model], object], type[Exception], str
         ValueError,
         "virtual_batch_multiplier must be at most 2147483647, not 1099511627776",
     ),
+    "a rate beyond float32": (lambda m: m.set_learning_rate(10**400), ValueError, "learning_rate must be finite"),
+    "a momentum beyond 1": (lambda m: m.setup_virtual_batch(2, 0.1, 1.5), RuntimeError, "momentum .* at most 1"),
+    "a scale that is none": (
+        lambda m: setattr(mslite.TrainCfg().mix_precision_cfg, "loss_scale", True),
+        TypeError,
+        "loss_scale must be float",
+    ),
+    "a misspelt setting": (
+        lambda m: setattr(mslite.TrainCfg(), "accumulate_gradient", True),
+        AttributeError,
+        "TrainCfg has no 'accumulate_gradient'; it has .*accumulate_gradients",
+    ),
+    "a name with a zero in it": (lambda m: m.export_model("a\0b"), ValueError, "null"),
     "a choice that is none": (
         lambda m: setattr(mslite.TrainCfg(), "keep_gradients", 0),
         TypeError,
@@ -344,6 +357,17 @@ def test_models_that_do_not_train(tmp_path: Path) -> None:
     model.build_from_file(tmp_path / "inference.ms", mslite.ModelType.MINDIR)
     with pytest.raises(RuntimeError, match="TrainCfg"):
         model.set_train_mode(True)
+    for other, reason in ((model, "built for inference"), (mslite.Model(), "not built")):
+        for question in (
+            other.get_gradients,
+            other.get_trainable_params,
+            other.get_feature_maps,
+            other.get_optimizer_params,
+            other.get_learning_rate,
+            lambda other=other: other.run_step([]),
+        ):
+            with pytest.raises(RuntimeError, match=reason):
+                question()
     config = mslite.TrainCfg()
     config.loss_name = ["no such node"]
     with pytest.raises(RuntimeError, match="no such node"):
@@ -420,6 +444,19 @@ def test_names_in_use(tmp_path: Path) -> None:
             part.rmdir()
         else:
             part.unlink()
+
+
+@pytest.mark.parametrize("in_use", [False, True])
+def test_exports_are_as_private_as_the_user_wants(in_use: bool, tmp_path: Path) -> None:
+    """What was learned from private data is not made readable to others against the umask."""
+    if in_use:
+        (tmp_path / "m.ms.part").mkdir()
+    before = os.umask(0o077)
+    try:
+        build(ONE_LAYER).export_model(tmp_path / "m.ms")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "m.ms").stat().st_mode & 0o777 == 0o600
 
 
 def test_what_nobody_trained_is_the_file(tmp_path: Path) -> None:

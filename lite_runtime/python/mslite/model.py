@@ -88,7 +88,7 @@ class Model(Trainable):
             self._describe(model)
 
         self._workers.run(build)
-        self._path = path
+        self._path, self._trains = path, training is not None
 
     def build_transfer_learning(
         self,
@@ -115,7 +115,7 @@ class Model(Trainable):
             self._describe(model)
 
         self._workers.run(build)
-        self._path = paths[1]
+        self._path, self._trains = paths[1], True
 
     def resize(self, inputs: Sequence[Tensor], dims: Sequence[Sequence[int]]) -> None:
         """Plans for new input shapes. `inputs` are tensors of `get_inputs`, all or some, found by their names; they get

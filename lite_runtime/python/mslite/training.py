@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,8 +13,20 @@ from mslite.settings import Settings, checked, integer, strings
 from mslite.tensor import Input, Tensor, native_input, tensor_of
 from mslite.types import OptimizationLevel, QuantizationType
 
+_LARGEST = 3.4028234663852886e38
+"""Of float32, in which the runtime has these numbers."""
 
-class MixPrecisionCfg(Settings):
+
+class _Known(Settings):
+    """Settings that refuse what they do not have: a misspelt one would change nothing, and nobody would see it."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not name.startswith("_") and name not in self._names:
+            raise AttributeError(f"{type(self).__name__} has no '{name}'; it has {', '.join(self._names)}")
+        super().__setattr__(name, value)
+
+
+class MixPrecisionCfg(_Known):
     """How gradients are kept within float16. Wrong types raise TypeError, wrong values ValueError."""
 
     _names = ("dynamic_loss_scale", "loss_scale", "num_of_not_nan_iter_th", "is_raw_mix_precision")
@@ -44,10 +55,9 @@ class MixPrecisionCfg(Settings):
 
     @loss_scale.setter
     def loss_scale(self, scale: float) -> None:
-        number = float(checked("loss_scale", float(scale) if isinstance(scale, int) else scale, float))
-        if not (math.isfinite(number) and number > 0):
+        if isinstance(scale, int | float) and not 0 < scale <= _LARGEST:
             raise ValueError(f"loss_scale must be a number above 0, not {scale}")
-        self._loss_scale = number
+        self._loss_scale = _number("loss_scale", scale)
 
     @property
     def num_of_not_nan_iter_th(self) -> int:
@@ -68,7 +78,7 @@ class MixPrecisionCfg(Settings):
         self._is_raw_mix_precision = checked("is_raw_mix_precision", raw, bool)
 
 
-class TrainCfg(Settings):
+class TrainCfg(_Known):
     """How a model is trained. Wrong types raise TypeError, wrong values ValueError."""
 
     _names = ("optimization_level", "mix_precision_cfg", "loss_name", "accumulate_gradients", "keep_gradients")
@@ -151,6 +161,10 @@ class Trainable(Predictor):
     Every method raises RuntimeError for a model that was not built for training, and TypeError or ValueError for wrong
     arguments."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._trains = False
+
     def set_train_mode(self, train: bool) -> None:
         """Chooses what a run is: a step of training, or an evaluation with the weights as they are now."""
         checked("train", train, bool)
@@ -162,13 +176,14 @@ class Trainable(Predictor):
         self._workers.run(choose)
 
     def get_train_mode(self) -> bool:
-        """Whether a run is a step of training."""
+        """Whether a run is a step of training; not of a model that was not built for training."""
         return self._workers.run(lambda model: model.train_mode())
 
     def run_step(self, inputs: Sequence[Input]) -> list[Tensor]:
         """One step: forward, backward, and the update of the weights. Returns the losses.
 
         Raises as `predict`, and RuntimeError while the model evaluates."""
+        self._check_trains()
         if not self.get_train_mode():
             raise RuntimeError("the model evaluates; set_train_mode(True) comes before run_step")
         return self.predict(inputs)
@@ -208,6 +223,7 @@ class Trainable(Predictor):
 
     def get_learning_rate(self) -> float:
         """The learning rate of the first optimizer; 0 where the graph computes it."""
+        self._check_trains()
         return self._workers.run(lambda model: model.learning_rate())
 
     def set_learning_rate(self, learning_rate: float) -> None:
@@ -245,7 +261,7 @@ class Trainable(Predictor):
         `output_tensor_name` are the outputs of the first kind; none: all. The file is there whole or as it was before.
 
         Raises RuntimeError for a file that cannot be written, and for names that the graph does not have."""
-        path = os.fspath(model_file)
+        path = _written(model_file)
         quantization = checked("quantization_type", quantization_type, QuantizationType).value
         checked("export_inference_only", export_inference_only, bool)
         outputs = strings("output_tensor_name", output_tensor_name)
@@ -264,7 +280,7 @@ class Trainable(Predictor):
 
         Raises RuntimeError for `is_inference=False`, for names of no float32 weights, for weights beyond float16, and for a
         file that cannot be written."""
-        path = os.fspath(weight_file)
+        path = _written(weight_file)
         checked("is_inference", is_inference, bool)
         checked("enable_fp16", enable_fp16, bool)
         names = strings("changeable_weights_name", changeable_weights_name)
@@ -275,19 +291,34 @@ class Trainable(Predictor):
         a `.ms` file for `load_adapter`; the path as in `export_model`.
 
         Raises RuntimeError for a model without adapters, and for a file that cannot be written."""
-        path = os.fspath(adapter_file)
+        path = _written(adapter_file)
         self._workers.run(lambda model: model.export_adapter(path))
 
+    def _check_trains(self) -> None:
+        if not self._path:
+            raise RuntimeError("the model is not built")
+        if not self._trains:
+            raise RuntimeError("the model is built for inference; give build_from_file a train_cfg")
+
     def _copies(self, ask: Callable[[_runtime.Model], list[Any]]) -> list[Tensor]:
+        self._check_trains()
         return [tensor_of(meta_of(meta), array) for meta, array in self._workers.run(ask)]
 
 
+def _written(file: Path) -> str:
+    """The path of a file to write. Raises TypeError for what is no path, ValueError for a name that no file can have."""
+    path = os.fsdecode(file)
+    if "\0" in path:
+        raise ValueError("the name of a file cannot hold a null character")
+    return path
+
+
 def _number(name: str, value: Any) -> float:
-    """The value as a float. Raises TypeError when it is no number, ValueError when it is not finite."""
+    """The value as a float. Raises TypeError when it is no number, ValueError when float32 has none for it."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError(f"{name} must be float, not {type(value).__name__}")
-    if not math.isfinite(value):
-        raise ValueError(f"{name} must be finite, not {value}")
+    if not abs(value) <= _LARGEST:
+        raise ValueError(f"{name} must be finite in float32, not {str(value)[:40]}")
     return float(value)
 
 

@@ -8,8 +8,9 @@
 #include "include/api/metrics/accuracy.h"
 
 namespace mindspore {
-/// The accuracy of each epoch, of an output of the training graph that holds predictions: `output_indexes[0]` among its
-/// outputs, against input `input_indexes[0]`. A graph whose only output is the loss has no such output: evaluate it.
+/// The accuracy of each epoch: in training of what each step computes its loss of, with the weights that it begins
+/// with. `output_indexes[0]` is the place among the outputs of evaluation, `input_indexes[0]` that of the labels among
+/// the inputs.
 class MS_API TrainAccuracy : public TrainCallBack {
  public:
   explicit TrainAccuracy(int print_every_n = INT_MAX, int accuracy_metrics = METRICS_CLASSIFICATION,

@@ -69,6 +69,9 @@ public class Model extends ModelNative {
 
   public void buildOrThrow(Graph graph, MSContext context, TrainCfg cfg) {
     long config = cfg == null ? 0 : cfg.getTrainCfgPtr();
+    if (cfg != null && config == 0) {
+      throw new MindSporeException(MindSporeException.UNINITIALIZED, "TrainCfg is not initialised; call init()");
+    }
     nativeBuildGraph(handle(), given(graph, "the graph").getGraphPtr(), of(context), config);
   }
 

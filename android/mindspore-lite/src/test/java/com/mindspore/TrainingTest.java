@@ -253,8 +253,10 @@ class TrainingTest {
       assertEquals(0, config.getTrainCfgPtr());
       assertFalse(config.addMixPrecisionCfg(true, 128f, 1000), "before init");
       assertFalse(config.setKeepGradients(false), "before init");
-      assertTrue(config.init() && config.init("my_loss") && config.addMixPrecisionCfg(true, 128f, 1000));
       assertTrue(graph.load(Digits.FILE));
+      assertFalse(model.build(graph, context, config), "before init");
+      assertTrue(model.getLastError().contains("init()"), model.getLastError());
+      assertTrue(config.init() && config.init("my_loss") && config.addMixPrecisionCfg(true, 128f, 1000));
       assertFalse(model.build(graph, context, config));
       assertTrue(model.getLastError().contains("'my_loss'"), model.getLastError());
       assertTrue(config.getTrainCfgPtr() != 0, "the configuration stays the caller's");
