@@ -26,15 +26,15 @@ _USUAL = {
 }
 
 _KERNELS, _RULES, _CROPPED = "mslite_kernels", "mslite_shape_rules", "mslite_cropped"
-_UNPACKERS, _ENGINES = "mslite_unpackers", "mslite_engines"
+_LAYOUTS, _ENGINES = "mslite_layouts", "mslite_engines"
 # What programs in C cannot reach: delegates and registered kernels.
 _EXTENSIONS = ("mslite_delegation", "mslite_registered")
 # Parts of loading that not every model goes through; kPartNames of lite_runtime/model/parts.h.
 PARTS = {name: f"mslite_part_{name}" for name in ("unpacking", "weights", "integers", "types")}
 # Engines for other devices than the CPU, which the library reaches through the table of engines.
 ENGINES = ("opencl", "openvino", "nnapi", "nnrt", "coreml")
-# Table -> pointers' sizes in an entry, which begins with an operator's number, and where the function stands in it.
-_BY_OPERATOR = {_RULES: (2, 1), _UNPACKERS: (3, 1)}
+# Table -> pointers' sizes in an entry, which begins with an operator's number, and where what is taken out stands in it.
+_BY_OPERATOR = {_RULES: (2, 1), _LAYOUTS: (3, 1)}
 _PREFIX = "mslite_kernel_"
 _MAX_KEPT, _PURPOSE_BYTES = 384, 256
 # MSLITE_CROPPED_... (kernels/cropped.h).
@@ -52,7 +52,7 @@ class Library:
     def read(cls, data: bytes, name: str) -> Library:
         """Raises CropError where it is none, or not one of mslite that can be cropped."""
         library = cls(name, [ObjectFile(member) for member in read_archive(data, name)])
-        for table in (_KERNELS, _RULES, _UNPACKERS, _ENGINES, *_EXTENSIONS, *PARTS.values(), _CROPPED):
+        for table in (_KERNELS, _RULES, _LAYOUTS, _ENGINES, *_EXTENSIONS, *PARTS.values(), _CROPPED):
             library.owner(table)
         if struct.unpack_from("<i", library.owner(_CROPPED).contents(_CROPPED))[0] != 0:
             raise CropError(f"{name}: this library was cropped before; crop the whole one")
@@ -165,7 +165,7 @@ def crop(
 
 
 def _without_operators(owner: ObjectFile, table: str, words: int, function: int, needs: Mapping[int, Need]) -> Member:
-    """The object whose table has functions for needed operators only."""
+    """The object whose table has entries for needed operators only."""
     entry, contents = words * owner.pointer_size, owner.contents(table)
 
     def is_unneeded(reference: Reference) -> bool:
