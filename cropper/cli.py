@@ -13,7 +13,17 @@ from mslite.converter.errors import ExitStatus
 from mslite.converter.program import ends_quietly, reason_of
 from mslite.cropper.archive import CropError
 from mslite.cropper.build import build_archive
-from mslite.cropper.crop import ENGINES, INSTRUCTION_SETS, Library, crop, engines_named, instruction_sets, kept_kernels
+from mslite.cropper.crop import (
+    ENGINES,
+    INSTRUCTION_SETS,
+    ON_DEMAND,
+    Library,
+    crop,
+    demands_named,
+    engines_named,
+    instruction_sets,
+    kept_kernels,
+)
 from mslite.cropper.link import SONAME, Linked, Linker
 from mslite.cropper.need import Need
 from mslite.cropper.needs import needs_of
@@ -60,6 +70,11 @@ def _parser() -> argparse.ArgumentParser:
         help=f"of {', '.join(ENGINES)}: which to build with --source; of an archive, all stay if one is named, and none without it",
     )
     parser.add_argument(
+        "--keep",
+        default="",
+        help=f"of {', '.join(ON_DEMAND)}: what programs ask for, whatever the models are (nothing)",
+    )
+    parser.add_argument(
         "--api", choices=("all", "c"), default="all", help="c: the .so is for programs in C alone (all)"
     )
     parser.add_argument(
@@ -98,6 +113,7 @@ def _crop(given: argparse.Namespace) -> None:
     if not models:
         raise CropError("--models names no file")
     engines = engines_named([name for name in given.engines.split(",") if name])
+    on_demand = demands_named([name for name in given.keep.split(",") if name])
     needs = needs_of(models)
     archive: Path = given.archive
     if archive is None:
@@ -106,13 +122,13 @@ def _crop(given: argparse.Namespace) -> None:
     whole = Library.read(archive.read_bytes(), str(archive))
     isas = instruction_sets(whole.machine, [name for name in given.instructionSets.split(",") if name])
     purpose = ", ".join(model.name for model in models)
-    cropped = crop(whole, needs, purpose, isas, bool(engines))
+    cropped = crop(whole, needs, purpose, isas, bool(engines), on_demand=on_demand)
     _print_needs(needs.operators, whole, isas)
     linker = Linker.of(whole, archive, given.compiler)
     written = [(f"{_NAME}.a", cropped.write())]
     if linker is not None:
         c_only = given.api == "c"
-        shared = crop(whole, needs, purpose, isas, bool(engines), c_only)
+        shared = crop(whole, needs, purpose, isas, bool(engines), c_only, on_demand=on_demand)
         before, after = ({kind: linker.link(library, static_libstdcxx=kind, c_only=c_only and library is shared, name=given.soname)
                           for kind in (False, True)} for library in (whole, shared))  # fmt: skip
         _print_sizes(before, after)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -26,15 +26,24 @@ _USUAL = {
 }
 
 _KERNELS, _RULES, _CROPPED = "mslite_kernels", "mslite_shape_rules", "mslite_cropped"
-_UNPACKERS, _ENGINES = "mslite_unpackers", "mslite_engines"
+_LAYOUTS, _ENGINES = "mslite_layouts", "mslite_engines"
 # What programs in C cannot reach: delegates and registered kernels.
-_EXTENSIONS = ("mslite_delegation", "mslite_registered")
+_EXTENSIONS = ("mslite_delegation", "mslite_registered", "mslite_part_binding")
+# What their functions of training do: a cropped library infers.
+_TRAINING = "mslite_part_training"
+# The choice of calls that compute in float16, for the kernels that do.
+_HALF, _HALF_SET = "mslite_part_half", "neon_fp16"
+# Parts that no model tells of, because programs ask for them.
+ON_DEMAND = {"adapters": "mslite_part_adapters"}
 # Parts of loading that not every model goes through; kPartNames of lite_runtime/model/parts.h.
 PARTS = {name: f"mslite_part_{name}" for name in ("unpacking", "weights", "integers", "types")}
 # Engines for other devices than the CPU, which the library reaches through the table of engines.
 ENGINES = ("opencl", "openvino", "nnapi", "nnrt", "coreml")
-# Table -> pointers' sizes in an entry, which begins with an operator's number, and where the function stands in it.
-_BY_OPERATOR = {_RULES: (2, 1), _UNPACKERS: (3, 1)}
+_TABLES = (
+    _KERNELS, _RULES, _LAYOUTS, _ENGINES, *_EXTENSIONS, _TRAINING, _HALF, *ON_DEMAND.values(), *PARTS.values(), _CROPPED
+)  # fmt: skip
+# Table -> pointers' sizes in an entry, which begins with an operator's number, and where what is taken out stands in it.
+_BY_OPERATOR = {_RULES: (2, 1), _LAYOUTS: (3, 1)}
 _PREFIX = "mslite_kernel_"
 _MAX_KEPT, _PURPOSE_BYTES = 384, 256
 # MSLITE_CROPPED_... (kernels/cropped.h).
@@ -52,7 +61,7 @@ class Library:
     def read(cls, data: bytes, name: str) -> Library:
         """Raises CropError where it is none, or not one of mslite that can be cropped."""
         library = cls(name, [ObjectFile(member) for member in read_archive(data, name)])
-        for table in (_KERNELS, _RULES, _UNPACKERS, _ENGINES, *_EXTENSIONS, *PARTS.values(), _CROPPED):
+        for table in _TABLES:
             library.owner(table)
         if struct.unpack_from("<i", library.owner(_CROPPED).contents(_CROPPED))[0] != 0:
             raise CropError(f"{name}: this library was cropped before; crop the whole one")
@@ -113,7 +122,7 @@ def kept_kernels(library: Library, needs: Mapping[int, Need], isas: frozenset[st
             continue
         is_plain_float = not kernel.is_quantised and not need.kinds & OTHER
         name = base.removeprefix(_PREFIX)
-        if is_plain_float and need.refuse_float32 & {name, f"{name}_scalar"}:
+        if is_plain_float and isa != _HALF_SET and need.refusing & {name, f"{name}_scalar"}:
             continue
         if isa is None:
             kept.add(kernel.symbol)
@@ -123,6 +132,14 @@ def kept_kernels(library: Library, needs: Mapping[int, Need], isas: frozenset[st
         elif isa in isas:
             kept.add(kernel.symbol)
     return kept
+
+
+def demands_named(wanted: Sequence[str]) -> frozenset[str]:
+    """The parts of ON_DEMAND that stay. Raises CropError for a name that is none."""
+    for name in wanted:
+        if name not in ON_DEMAND:
+            raise CropError(f"'{name}' is nothing to keep; there are {', '.join(ON_DEMAND)}")
+    return frozenset(wanted)
 
 
 def engines_named(wanted: Sequence[str]) -> frozenset[str]:
@@ -141,9 +158,10 @@ def crop(
     with_engines: bool = False,
     c_only: bool = False,
     kind: int = FOR_MODELS,
+    on_demand: Collection[str] = (),
 ) -> Library:
     """The library with only what is needed, and without the objects that nothing in it names any more. `purpose`: the models,
-    or the group of operators, that it is for; `c_only`: for programs in C alone."""
+    or the group of operators, that it is for; `c_only`: for programs in C alone; `on_demand`: which of ON_DEMAND stay."""
     kept = kept_kernels(library, needs.operators, isas)
     changed = {id(one): one for one in library.objects}
 
@@ -156,7 +174,10 @@ def crop(
         change(table, partial(_without_operators, table=table, words=words, function=function, needs=needs.operators))
     # Engines are reached as delegates are, and run as registered kernels do.
     emptied = [] if with_engines else [_ENGINES, *_EXTENSIONS] if c_only else [_ENGINES]
+    emptied += [_TRAINING] if c_only else []
+    emptied += [_HALF] if _HALF_SET not in isas else []
     emptied += [table for name, table in PARTS.items() if name not in needs.parts]
+    emptied += [table for name, table in ON_DEMAND.items() if name not in on_demand]
     for table in emptied:
         change(table, partial(ObjectFile.without_references, name=table, dropped=lambda _: True))
     record = _record(needs.operators, purpose, kind)
@@ -165,7 +186,7 @@ def crop(
 
 
 def _without_operators(owner: ObjectFile, table: str, words: int, function: int, needs: Mapping[int, Need]) -> Member:
-    """The object whose table has functions for needed operators only."""
+    """The object whose table has entries for needed operators only."""
     entry, contents = words * owner.pointer_size, owner.contents(table)
 
     def is_unneeded(reference: Reference) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from mslite.converter.mindir.ops import OPERATORS_BY_ID
 from mslite.cropper.archive import CropError
-from mslite.cropper.crop import FOR_OPERATORS, INSTRUCTION_SETS, PARTS, Library, crop
+from mslite.cropper.crop import FOR_OPERATORS, INSTRUCTION_SETS, ON_DEMAND, PARTS, Library, crop
 from mslite.cropper.need import FLOAT32, INT8, INT16, OTHER, Need, Needs
 
 _GROUPS = Path(__file__).parent / "groups"
@@ -53,7 +53,8 @@ def operators_of(file: Path) -> dict[int, str]:
 def crop_to_group(library: Library, operators: dict[int, str], purpose: str) -> Library:
     """The library with all kernels of these operators, and with every part of loading and every engine."""
     needs = Needs({number: Need(name, _ALL_KINDS) for number, name in operators.items()}, frozenset(PARTS))
-    return crop(library, needs, purpose, frozenset(INSTRUCTION_SETS), with_engines=True, kind=FOR_OPERATORS)
+    isas = frozenset(INSTRUCTION_SETS)
+    return crop(library, needs, purpose, isas, with_engines=True, kind=FOR_OPERATORS, on_demand=ON_DEMAND)
 
 
 def main(arguments: Sequence[str]) -> int:

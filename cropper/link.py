@@ -22,7 +22,7 @@ _COMPILERS = {
 }
 _FLAGS = (
     "-Wl,--gc-sections", "-Wl,--no-undefined", "-Wl,-z,relro", "-Wl,-z,now", "-Wl,-z,noexecstack",
-    "-Wl,-z,max-page-size=16384", "-Wl,-s", "-static-libgcc",
+    "-Wl,-z,max-page-size=16384", "-Wl,-s",
 )  # fmt: skip
 
 
@@ -82,8 +82,8 @@ class Linker:
                 f"-Wl,-soname,{name}", f"-Wl,--version-script={script}", f"-Wl,-Map={linker_map}", *_FLAGS,
             ]  # fmt: skip
             if static_libstdcxx:
-                # Its symbols stay inside: two copies in one process must not mix.
-                command += ["-static-libstdc++", "-Wl,--exclude-libs,libstdc++.a"]
+                # Its symbols stay inside: two copies in one process must not mix. Whoever has the shared one has its libgcc.
+                command += ["-static-libstdc++", "-Wl,--exclude-libs,libstdc++.a", "-static-libgcc"]
             done = subprocess.run(command, capture_output=True, text=True, errors="replace")
             if done.returncode != 0:
                 raise CropError(f"{self.compiler} cannot link {library.name}:\n{done.stderr.strip()[-2000:]}")

@@ -14,11 +14,11 @@ class Need:
 
     name: str
     kinds: int  # sum of FLOAT32, INT8, INT16, OTHER
-    refuse_float32: frozenset[str] = frozenset()  # names of portable kernels that take no float32 as the first operand
+    refusing: frozenset[str] = frozenset()  # names of portable kernels that take no call of the models on float32
 
     def joined(self, other: Need) -> Need:
         """What both need."""
-        refusing = [need.refuse_float32 for need in (self, other) if need.kinds & FLOAT32]
+        refusing = [need.refusing for need in (self, other) if need.kinds & FLOAT32]
         return Need(
             self.name,
             self.kinds | other.kinds,

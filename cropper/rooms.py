@@ -24,7 +24,7 @@ _FOLDERS = {
     "delegate/coreml": "engines", "delegate/coreml/operators": "engines",
 }  # fmt: skip
 # What is made of a file's nodes, operator by operator: attributes and names.
-_NODES = {"unpack.cc", "names.cc", "nodes.cc", "operands.cc"}
+_NODES = {"layout.cc", "unpack.cc", "names.cc", "nodes.cc", "operands.cc"}
 _SECTION = re.compile(r"^ (\.[^\s*]+)\s+0x([0-9a-f]+)\s+0x([0-9a-f]+) ([^\n]+)$", re.MULTILINE)
 _LOADED = re.compile(
     r"\.(text|rodata|data|init_array|fini_array|eh_frame|gcc_except_table|got|plt|ctors|dtors|tdata|ARM)"

@@ -1,7 +1,8 @@
 # mslite_node: one operator on its own, unpacked from the file, its shapes inferred, its kernel chosen and run.
 # The converter's native module and the runtime both stand on it.
 add_library(mslite_node STATIC
-            model/cropping.cc model/names.cc model/operands.cc model/shared_object.cc model/unpack.cc
+            model/cropping.cc model/layout.cc model/names.cc model/operands.cc model/shared_object.cc
+            model/unpack.cc model/verify.cc
             plan/choose_kernel.cc plan/quantised.cc plan/cpu_features.cc plan/kernel_types.cc plan/shapes.cc
             plan/single_node.cc plan/training_library.cc plan/work.cc)
 add_dependencies(mslite_node mslite_generate)

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "api/c_handles.h"
+#include "api/c_training.h"
 #include "api/log.h"
 #include "include/c_api/model_c.h"
 #include "include/mslite/async_run.h"
@@ -117,6 +118,17 @@ MSStatus MSModelBuildFromFileWithKey(MSModelHandle model, const char *model_path
                       crypto_lib_path);
 }
 
+MSStatus MSModelUpdateWeights(MSModelHandle model, const MSTensorHandleArray new_weights) {
+  constexpr char kCaller[] = "MSModelUpdateWeights";
+  if (model == nullptr) return Reported(NullArgument(kCaller));
+  if (ToModel(model)->is_for_training) return mslite::mslite_part_training[0].model_update_weights(model, new_weights);
+  return CodeOf(mslite::Guard([&]() -> mindspore::Status {
+    std::vector<mindspore::MSTensor> weights;
+    if (!Unwrap(new_weights, &weights)) return mslite::Logged(NullArgument(kCaller));
+    return ToModel(model)->model.UpdateWeights(weights);
+  }));
+}
+
 MSStatus MSModelLoadAdapter(MSModelHandle model, const char *adapter_path) {
   if (model == nullptr || adapter_path == nullptr) return Reported(NullArgument("MSModelLoadAdapter"));
   return CodeOf(mslite::Guard([&] { return ToModel(model)->model.LoadAdapter(adapter_path); }));
@@ -159,6 +171,15 @@ MSStatus MSModelPredict(MSModelHandle model, const MSTensorHandleArray inputs, M
     ShowResults(ToModel(model), out, outputs);
     return status;
   }));
+}
+
+// Of a model that is built for training, a step.
+MSStatus MSRunStep(MSModelHandle model, const MSKernelCallBackC before, const MSKernelCallBackC after) {
+  if (model == nullptr) return Reported(NullArgument("MSRunStep"));
+  return Reported(mslite::Guard([&] { return ToModel(model)->model.RunStep(Wrap(before), Wrap(after)); }));
+}
+MSStatus MSModelRunStep(MSModelHandle model, const MSKernelCallBackC before, const MSKernelCallBackC after) {
+  return MSRunStep(model, before, after);
 }
 
 MSStatus MSModelPredictAsync(MSModelHandle model, const MSTensorHandleArray inputs, MSTensorHandleArray *outputs,

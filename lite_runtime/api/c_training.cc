@@ -1,10 +1,11 @@
-// The C API of training.
+// What the functions of training of the C API do.
 #include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
 
 #include "api/c_handles.h"
+#include "api/c_training.h"
 #include "api/log.h"
 #include "include/api/cfg.h"
 #include "include/api/serialization.h"
@@ -17,7 +18,6 @@ using mslite::NullArgument;
 using mslite::Reported;
 using mslite::ToModel;
 using mslite::Unwrap;
-using mslite::Wrap;
 
 mindspore::TrainCfg *To(MSTrainCfgHandle handle) { return static_cast<mindspore::TrainCfg *>(handle); }
 
@@ -57,18 +57,17 @@ bool ReadNames(char **texts, size_t count, std::vector<std::string> *names) {
   }
   return true;
 }
-}  // namespace
 
 // ---- configuration ----
 
-MSTrainCfgHandle MSTrainCfgCreate() { return new (std::nothrow) mindspore::TrainCfg; }
-void MSTrainCfgDestroy(MSTrainCfgHandle *train_cfg) {
+MSTrainCfgHandle TrainCfgCreate() { return new (std::nothrow) mindspore::TrainCfg; }
+void TrainCfgDestroy(MSTrainCfgHandle *train_cfg) {
   if (train_cfg == nullptr) return;
   delete To(*train_cfg);
   *train_cfg = nullptr;
 }
 
-char **MSTrainCfgGetLossName(MSTrainCfgHandle train_cfg, size_t *num) {
+char **TrainCfgGetLossName(MSTrainCfgHandle train_cfg, size_t *num) {
   if (num == nullptr) return nullptr;
   *num = 0;
   if (train_cfg == nullptr) return nullptr;
@@ -84,7 +83,7 @@ char **MSTrainCfgGetLossName(MSTrainCfgHandle train_cfg, size_t *num) {
   });
   return names;
 }
-void MSTrainCfgSetLossName(MSTrainCfgHandle train_cfg, const char **loss_name, size_t num) {
+void TrainCfgSetLossName(MSTrainCfgHandle train_cfg, const char **loss_name, size_t num) {
   if (train_cfg == nullptr || (loss_name == nullptr && num != 0)) return;
   mslite::Guard([&]() -> mindspore::Status {
     std::vector<std::string> names;
@@ -93,32 +92,32 @@ void MSTrainCfgSetLossName(MSTrainCfgHandle train_cfg, const char **loss_name, s
     return mindspore::kSuccess;
   });
 }
-MSOptimizationLevel MSTrainCfgGetOptimizationLevel(MSTrainCfgHandle train_cfg) {
+MSOptimizationLevel TrainCfgGetOptimizationLevel(MSTrainCfgHandle train_cfg) {
   return train_cfg == nullptr ? kMSKO0 : static_cast<MSOptimizationLevel>(To(train_cfg)->optimization_level_);
 }
-void MSTrainCfgSetOptimizationLevel(MSTrainCfgHandle train_cfg, MSOptimizationLevel level) {
+void TrainCfgSetOptimizationLevel(MSTrainCfgHandle train_cfg, MSOptimizationLevel level) {
   if (train_cfg == nullptr) return;
   To(train_cfg)->optimization_level_ = static_cast<mindspore::OptimizationLevel>(level);
 }
-bool MSTrainCfgGetKeepGradients(MSTrainCfgHandle train_cfg) {
+bool TrainCfgGetKeepGradients(MSTrainCfgHandle train_cfg) {
   return train_cfg == nullptr || To(train_cfg)->keep_gradients_;
 }
-void MSTrainCfgSetKeepGradients(MSTrainCfgHandle train_cfg, bool keep_gradients) {
+void TrainCfgSetKeepGradients(MSTrainCfgHandle train_cfg, bool keep_gradients) {
   if (train_cfg != nullptr) To(train_cfg)->keep_gradients_ = keep_gradients;
 }
 
 // ---- steps ----
 
-MSStatus MSTrainModelBuild(MSModelHandle model, const void *model_data, size_t data_size, MSModelType model_type,
-                           const MSContextHandle model_context, const MSTrainCfgHandle train_cfg) {
+MSStatus TrainModelBuild(MSModelHandle model, const void *model_data, size_t data_size, MSModelType model_type,
+                         const MSContextHandle model_context, const MSTrainCfgHandle train_cfg) {
   constexpr char kCaller[] = "MSTrainModelBuild";
   if (model_data == nullptr) return Reported(NullArgument(kCaller));
   return BuildFrom(kCaller, model, model_type, model_context, train_cfg, [&](mindspore::Graph *graph) {
     return mindspore::Serialization::Load(model_data, data_size, mindspore::kMindIR, graph);
   });
 }
-MSStatus MSTrainModelBuildFromFile(MSModelHandle model, const char *model_path, MSModelType model_type,
-                                   const MSContextHandle model_context, const MSTrainCfgHandle train_cfg) {
+MSStatus TrainModelBuildFromFile(MSModelHandle model, const char *model_path, MSModelType model_type,
+                                 const MSContextHandle model_context, const MSTrainCfgHandle train_cfg) {
   constexpr char kCaller[] = "MSTrainModelBuildFromFile";
   if (model_path == nullptr) return Reported(NullArgument(kCaller));
   return BuildFrom(kCaller, model, model_type, model_context, train_cfg, [&](mindspore::Graph *graph) {
@@ -126,28 +125,20 @@ MSStatus MSTrainModelBuildFromFile(MSModelHandle model, const char *model_path, 
   });
 }
 
-MSStatus MSRunStep(MSModelHandle model, const MSKernelCallBackC before, const MSKernelCallBackC after) {
-  if (model == nullptr) return Reported(NullArgument("MSRunStep"));
-  return Reported(mslite::Guard([&] { return ToModel(model)->model.RunStep(Wrap(before), Wrap(after)); }));
-}
-MSStatus MSModelRunStep(MSModelHandle model, const MSKernelCallBackC before, const MSKernelCallBackC after) {
-  return MSRunStep(model, before, after);
-}
-
-MSStatus MSModelSetTrainMode(const MSModelHandle model, bool train) {
+MSStatus ModelSetTrainMode(const MSModelHandle model, bool train) {
   return Change("MSModelSetTrainMode", model, [train](CModel *changed) { return changed->model.SetTrainMode(train); });
 }
-bool MSModelGetTrainMode(MSModelHandle model) { return model != nullptr && ToModel(model)->model.GetTrainMode(); }
+bool ModelGetTrainMode(MSModelHandle model) { return model != nullptr && ToModel(model)->model.GetTrainMode(); }
 
-MSStatus MSModelSetLearningRate(MSModelHandle model, float learning_rate) {
+MSStatus ModelSetLearningRate(MSModelHandle model, float learning_rate) {
   if (model == nullptr) return Reported(NullArgument("MSModelSetLearningRate"));
   return CodeOf(ToModel(model)->model.SetLearningRate(learning_rate));
 }
-float MSModelGetLearningRate(MSModelHandle model) {
+float ModelGetLearningRate(MSModelHandle model) {
   return model == nullptr ? 0.0f : ToModel(model)->model.GetLearningRate();
 }
 
-MSStatus MSModelSetupVirtualBatch(MSModelHandle model, int virtual_batch_multiplier, float lr, float momentum) {
+MSStatus ModelSetupVirtualBatch(MSModelHandle model, int virtual_batch_multiplier, float lr, float momentum) {
   return Change("MSModelSetupVirtualBatch", model, [=](CModel *changed) {
     return changed->model.SetupVirtualBatch(virtual_batch_multiplier, lr, momentum);
   });
@@ -155,7 +146,7 @@ MSStatus MSModelSetupVirtualBatch(MSModelHandle model, int virtual_batch_multipl
 
 // ---- weights ----
 
-MSTensorHandleArray MSModelGetWeights(MSModelHandle model) {
+MSTensorHandleArray ModelGetWeights(MSModelHandle model) {
   if (model == nullptr) return {0, nullptr};
   return mslite::Attempt([model]() -> MSTensorHandleArray {
     mslite::CTensors &weights = ToModel(model)->weights;
@@ -164,23 +155,20 @@ MSTensorHandleArray MSModelGetWeights(MSModelHandle model) {
   });
 }
 
-MSStatus MSModelUpdateWeights(MSModelHandle model, const MSTensorHandleArray new_weights) {
+MSStatus ModelUpdateWeights(MSModelHandle model, const MSTensorHandleArray new_weights) {
   constexpr char kCaller[] = "MSModelUpdateWeights";
   return Change(kCaller, model, [&](CModel *changed) -> mindspore::Status {
     std::vector<mindspore::MSTensor> weights;
     if (!Unwrap(new_weights, &weights)) return mslite::Logged(NullArgument(kCaller));
-    return changed->is_for_training ? changed->model.UpdateFeatureMaps(weights) : changed->model.UpdateWeights(weights);
+    return changed->model.UpdateFeatureMaps(weights);
   });
 }
 
 // ---- files ----
 
-// Of the projects that mslite-codegen writes, which have a function of that name.
-MSStatus MSModelExportWeight(const MSModelHandle, const char *) { return kMSStatusLiteNotSupport; }
-
-MSStatus MSExportModel(MSModelHandle model, MSModelType model_type, const char *model_file,
-                       MSQuantizationType quantization_type, bool export_inference_only, char **output_tensor_name,
-                       size_t num) {
+MSStatus ExportModel(MSModelHandle model, MSModelType model_type, const char *model_file,
+                     MSQuantizationType quantization_type, bool export_inference_only, char **output_tensor_name,
+                     size_t num) {
   constexpr char kCaller[] = "MSExportModel";
   if (model == nullptr || model_file == nullptr) return Reported(NullArgument(kCaller));
   return CodeOf(mslite::Guard([&]() -> mindspore::Status {
@@ -192,16 +180,16 @@ MSStatus MSExportModel(MSModelHandle model, MSModelType model_type, const char *
   }));
 }
 
-MSStatus MSExportAdapter(MSModelHandle model, const char *adapter_file) {
+MSStatus ExportAdapter(MSModelHandle model, const char *adapter_file) {
   if (model == nullptr || adapter_file == nullptr) return Reported(NullArgument("MSExportAdapter"));
   return CodeOf(mslite::Guard([&]() -> mindspore::Status {
     return mindspore::Serialization::ExportAdapter(ToModel(model)->model, std::string(adapter_file));
   }));
 }
 
-MSStatus MSExportModelBuffer(MSModelHandle model, MSModelType model_type, char **model_data, size_t *data_size,
-                             MSQuantizationType quantization_type, bool export_inference_only,
-                             char **output_tensor_name, size_t num) {
+MSStatus ExportModelBuffer(MSModelHandle model, MSModelType model_type, char **model_data, size_t *data_size,
+                           MSQuantizationType quantization_type, bool export_inference_only, char **output_tensor_name,
+                           size_t num) {
   constexpr char kCaller[] = "MSExportModelBuffer";
   if (model_data != nullptr) *model_data = nullptr;
   if (data_size != nullptr) *data_size = 0;
@@ -222,9 +210,9 @@ MSStatus MSExportModelBuffer(MSModelHandle model, MSModelType model_type, char *
   }));
 }
 
-MSStatus MSExportWeightsCollaborateWithMicro(MSModelHandle model, MSModelType model_type, const char *weight_file,
-                                             bool is_inference, bool enable_fp16, char **changeable_weights_name,
-                                             size_t num) {
+MSStatus ExportWeightsCollaborateWithMicro(MSModelHandle model, MSModelType model_type, const char *weight_file,
+                                           bool is_inference, bool enable_fp16, char **changeable_weights_name,
+                                           size_t num) {
   constexpr char kCaller[] = "MSExportWeightsCollaborateWithMicro";
   if (model == nullptr || weight_file == nullptr) return Reported(NullArgument(kCaller));
   return Reported(mslite::Guard([&]() -> mindspore::Status {
@@ -235,3 +223,30 @@ MSStatus MSExportWeightsCollaborateWithMicro(MSModelHandle model, MSModelType mo
         enable_fp16, names);
   }));
 }
+}  // namespace
+
+namespace mslite {
+extern "C" const CTraining mslite_part_training[1] = {{
+    TrainCfgCreate,
+    TrainCfgDestroy,
+    TrainCfgGetLossName,
+    TrainCfgSetLossName,
+    TrainCfgGetOptimizationLevel,
+    TrainCfgSetOptimizationLevel,
+    TrainCfgGetKeepGradients,
+    TrainCfgSetKeepGradients,
+    TrainModelBuild,
+    TrainModelBuildFromFile,
+    ModelSetTrainMode,
+    ModelGetTrainMode,
+    ModelSetLearningRate,
+    ModelGetLearningRate,
+    ModelSetupVirtualBatch,
+    ModelGetWeights,
+    ModelUpdateWeights,
+    ExportModel,
+    ExportAdapter,
+    ExportModelBuffer,
+    ExportWeightsCollaborateWithMicro,
+}};
+}  // namespace mslite

@@ -7,6 +7,7 @@
 #include "api/log.h"
 #include "api/session_options.h"
 #include "api/shared_models.h"
+#include "model/cropping.h"
 #include "plan/rewrite/adapter_slots.h"
 
 namespace mindspore {
@@ -308,11 +309,16 @@ Status ModelImpl::LoadAdapter(const std::string &path) {
   if (mslite::MayDelegate(context_.get())) {
     return Fail(kLiteNotSupport, "LoadAdapter: the context asks for other devices; adapters run on the CPU alone");
   }
+  const mslite::AdapterFunctions &functions = mslite::mslite_part_adapters[0];
+  if (functions.read == nullptr) {
+    return Fail(kLiteNotSupport, "LoadAdapter: " + mslite::CroppingText() +
+                                     " without adapters; crop one with them (mslite-crop --keep=adapters)");
+  }
   std::shared_ptr<const mslite::Bytes> file;
   MSLITE_TRY(mslite::Bytes::Map(path, &file));
   auto adapter = std::make_shared<mslite::Adapter>();
-  MSLITE_TRY(mslite::ReadAdapter(file, adapter.get()));
-  if (slots_ == nullptr || mslite::SlotsText(*slots_) != mslite::SlotsText(*adapter)) {
+  MSLITE_TRY(functions.read(file, adapter.get()));
+  if (slots_ == nullptr || functions.slots_text(*slots_) != functions.slots_text(*adapter)) {
     std::vector<TensorShape> shapes;
     MSLITE_TRY(InputShapes(&shapes));
     const std::shared_ptr<const mslite::Adapter> before = std::exchange(adapter_, adapter);

@@ -24,10 +24,10 @@ Status FromBytes(std::shared_ptr<const Bytes> bytes, const OpenSettings &setting
   MSLITE_TRY(Load(std::move(bytes), &graph));
   if (settings.obfuscation_ratio != 0) MSLITE_TRY(SetObfuscationRatio(settings.obfuscation_ratio, graph.get()));
   if (settings.weights != nullptr) MSLITE_TRY(SetNewWeights(*settings.weights, graph.get()));
-  if (settings.adapter != nullptr) MSLITE_TRY(AddAdapterSlots(*settings.adapter, graph.get()));
+  if (settings.adapter != nullptr) MSLITE_TRY(mslite_part_adapters[0].add_slots(*settings.adapter, graph.get()));
   // Kernels of others get what the file says, and may take the types that ours do not.
   if (settings.delegating != nullptr && mslite_delegation[0] != nullptr) {
-    if (settings.shapes != nullptr) BindShapes(*settings.shapes, graph.get());
+    if (settings.shapes != nullptr) mslite_part_binding[0](*settings.shapes, graph.get());
     MSLITE_TRY(mslite_delegation[0](settings.delegating, settings.with_engines, graph.get(), settings.delegation));
   }
   const auto is_registered = [](const Node &node) {
@@ -81,7 +81,7 @@ Status WithSlots(const std::shared_ptr<SharedModel> &opened, const OpenSettings 
   const auto known =
       std::find_if(models.begin(), models.end(), [&](const auto &entry) { return entry.second.lock() == opened; });
   if (known == models.end()) return FromBytes(opened->graph->file, settings, model);
-  std::weak_ptr<SharedModel> &place = models[{known->first.first, SlotsText(*settings.adapter)}];
+  std::weak_ptr<SharedModel> &place = models[{known->first.first, mslite_part_adapters[0].slots_text(*settings.adapter)}];
   *model = place.lock();
   if (*model != nullptr) return mindspore::kSuccess;
   MSLITE_TRY(FromBytes(opened->graph->file, settings, model));

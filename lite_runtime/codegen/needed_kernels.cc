@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "codegen/type_probe.h"
+#include "codegen/call_probe.h"
 #include "model/bytes.h"
 #include "model/load.h"
 #include "model/parts.h"
@@ -28,12 +28,12 @@ void Add(const Graph &graph, std::map<int32_t, OperatorNeeds> *needs) {
 }
 
 void Probe(const Graph &graph, std::map<int32_t, OperatorNeeds> *needs) {
-  TypeProbe probe(graph);
+  CallProbe probe(graph);
   for (const SubGraph &subgraph : graph.subgraphs) {
     for (const int32_t index : subgraph.nodes) probe.Visit(graph.nodes[static_cast<size_t>(index)]);
     for (const Fusion &fusion : subgraph.fusions) probe.Visit(fusion.call);
   }
-  for (auto &[op, need] : *needs) need.refuse_float32 = probe.RefuseFloat32(op);
+  for (auto &[op, need] : *needs) need.refusing = probe.Refusing(op);
 }
 
 // A cropped library exports nothing that the training library would need.

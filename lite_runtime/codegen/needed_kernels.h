@@ -13,7 +13,7 @@
 namespace mslite::codegen {
 struct OperatorNeeds {
   int32_t kinds = 0;                     // sum of MSLITE_KIND_...
-  std::set<std::string> refuse_float32;  // kernels that take no call whose first operand is float32
+  std::set<std::string> refusing;  // kernels that take no call of the model whose first operand is float32
 };
 
 struct ModelNeeds {

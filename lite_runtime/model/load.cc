@@ -5,11 +5,11 @@
 #include "model/encryption_marks.h"
 #include "model/loader.h"
 #include "model/upgrade/upgrade.h"
+#include "model/verify.h"
 
 namespace mslite {
 namespace {
 constexpr size_t kMinimumSize = 16;
-constexpr int kMaximumDepth = 64;
 
 Status VerifyBuffer(const Bytes &file) {
   const auto error = [&file](const std::string &reason) {
@@ -30,9 +30,7 @@ Status VerifyBuffer(const Bytes &file) {
                 "file '" + file.name() + "': made by " + (version.empty() ? "MindSpore Lite 1.1" : version) +
                     ", whose file format is no longer read; convert the original model again");
   }
-  const auto tables = static_cast<flatbuffers::uoffset_t>(std::min<size_t>(file.size() / 4, 50000000));
-  flatbuffers::Verifier verifier(file.data(), file.size(), kMaximumDepth, tables);
-  if (!schema::VerifyMetaGraphBuffer(verifier)) return error("damaged: an offset or a size points outside of the file");
+  if (!VerifyModel(file.data(), file.size())) return error("damaged: an offset or a size points outside of the file");
   return mindspore::kSuccess;
 }
 }  // namespace
@@ -58,16 +56,13 @@ Version ParseVersion(const std::string &text) {
 
 std::string LegacyVersion(const Bytes &file) {
   // The first schema has the version string at slot 1 too; the rest is not looked at.
-  struct Root : private flatbuffers::Table {
-    const flatbuffers::String *version() const { return GetPointer<const flatbuffers::String *>(6); }
-    bool Verify(flatbuffers::Verifier &verifier) const {
-      return VerifyTableStart(verifier) && VerifyOffset(verifier, 6) && verifier.VerifyString(version()) &&
-             verifier.EndTable();
-    }
-  };
-  flatbuffers::Verifier verifier(file.data(), file.size());
-  if (!verifier.VerifyBuffer<Root>(nullptr)) return "";
-  const auto *version = flatbuffers::GetRoot<Root>(file.data())->version();
+  static constexpr struct {
+    Layout layout;
+    Field version;
+  } kRoot = {{0, 1}, {1, Wire::kText, 0, 0}};
+  if (!VerifyTables(file.data(), file.size(), kRoot.layout)) return "";
+  const auto *version =
+      flatbuffers::GetRoot<flatbuffers::Table>(file.data())->GetPointer<const flatbuffers::String *>(6);
   const std::string text = version == nullptr ? "" : version->str();
   return text.compare(0, 9, "MindSpore") == 0 && text.size() < 64 ? text : "";
 }

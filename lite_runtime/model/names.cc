@@ -1,63 +1,50 @@
 #include "model/names.h"
 
-namespace mslite {
+#include <cstring>
 
-std::string OperatorName(int32_t op) {
-  switch (op) {
-#define X(number, name, custom_type) \
-  case number:                       \
-    return #name;
+namespace mslite {
+namespace {
+constexpr int16_t kNumbers[] = {
+#define X(number, name, custom_type) number,
 #include "op_names.inc"
 #undef X
-    default:
-      return "operator " + std::to_string(op);
+};
+// One after the other, in the same order: pointers would take more than the names.
+constexpr char kNames[] =
+#define X(number, name, custom_type) #name "\0"
+#include "op_names.inc"
+#undef X
+    ;
+
+struct NamedType {
+  int16_t type;
+  char name[14];
+};
+constexpr NamedType kTypes[] = {
+    {MSLITE_UNKNOWN, "unknown"},   {MSLITE_STRING, "string"},       {MSLITE_TENSOR_LIST, "tensor list"},
+    {MSLITE_BOOL, "bool"},         {MSLITE_INT8, "int8"},           {MSLITE_INT16, "int16"},
+    {MSLITE_INT, "int32"},         {MSLITE_INT32, "int32"},         {MSLITE_INT64, "int64"},
+    {MSLITE_UINT8, "uint8"},       {MSLITE_UINT16, "uint16"},       {MSLITE_UINT, "uint32"},
+    {MSLITE_UINT32, "uint32"},     {MSLITE_UINT64, "uint64"},       {MSLITE_FLOAT16, "float16"},
+    {MSLITE_FLOAT, "float32"},     {MSLITE_FLOAT32, "float32"},     {MSLITE_FLOAT64, "float64"},
+    {MSLITE_BFLOAT16, "bfloat16"}, {MSLITE_COMPLEX64, "complex64"}, {MSLITE_COMPLEX128, "complex128"},
+};
+}  // namespace
+
+std::string OperatorName(int32_t op) {
+  const char *name = kNames;
+  for (const int16_t number : kNumbers) {
+    if (number == op) return name;
+    name += std::strlen(name) + 1;
   }
+  return "operator " + std::to_string(op);
 }
 
 std::string TypeName(int32_t type) {
-  switch (type) {
-    case MSLITE_UNKNOWN:
-      return "unknown";
-    case MSLITE_STRING:
-      return "string";
-    case MSLITE_TENSOR_LIST:
-      return "tensor list";
-    case MSLITE_BOOL:
-      return "bool";
-    case MSLITE_INT8:
-      return "int8";
-    case MSLITE_INT16:
-      return "int16";
-    case MSLITE_INT:
-    case MSLITE_INT32:
-      return "int32";
-    case MSLITE_INT64:
-      return "int64";
-    case MSLITE_UINT8:
-      return "uint8";
-    case MSLITE_UINT16:
-      return "uint16";
-    case MSLITE_UINT:
-    case MSLITE_UINT32:
-      return "uint32";
-    case MSLITE_UINT64:
-      return "uint64";
-    case MSLITE_FLOAT16:
-      return "float16";
-    case MSLITE_FLOAT:
-    case MSLITE_FLOAT32:
-      return "float32";
-    case MSLITE_FLOAT64:
-      return "float64";
-    case MSLITE_BFLOAT16:
-      return "bfloat16";
-    case MSLITE_COMPLEX64:
-      return "complex64";
-    case MSLITE_COMPLEX128:
-      return "complex128";
-    default:
-      return "type " + std::to_string(type);
+  for (const NamedType &known : kTypes) {
+    if (known.type == type) return known.name;
   }
+  return "type " + std::to_string(type);
 }
 
 std::string TensorText(const mslite_tensor &tensor) {

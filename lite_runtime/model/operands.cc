@@ -3,9 +3,9 @@
 namespace mslite {
 namespace {
 struct Operands {
-  int32_t op;
-  int32_t inputs;
-  int32_t outputs;
+  int16_t op;
+  int8_t inputs;
+  int8_t outputs;
 };
 
 #define X(number, inputs, outputs) {number, inputs, outputs},

@@ -5,82 +5,127 @@
 #include <new>
 #include <string_view>
 
+#include "model/layout.h"
 #include "op_params.h"
 #include "schema/ops_generated.h"
 
 namespace mslite::unpack {
-// How the parameters of an operator are read; `custom_type` of those that are Custom nodes in a file.
-struct Unpacker {
-  int32_t op;
-  const void *(*make)(const schema::Primitive &primitive, Arena &arena);  // nullptr: mslite-crop took it out
-  const char *custom_type;
-};
-
 namespace {
-
 constexpr size_t kBlockBytes = 16 * 1024;
-
-template <typename List, typename T>
-List ViewOrCopy(const void *data, size_t count, Arena &arena) {
-  List list{static_cast<int32_t>(count), nullptr};
-  if (count == 0) return list;
-  if (reinterpret_cast<uintptr_t>(data) % alignof(T) == 0) {
-    list.at = static_cast<const T *>(data);
-    return list;
-  }
-  T *copy = arena.MakeArray<T>(count);
-  std::memcpy(copy, data, count * sizeof(T));
-  list.at = copy;
-  return list;
-}
 
 // FlatBuffers numbers are little-endian, as is every target; a vector of them is a C array.
 static_assert(FLATBUFFERS_LITTLEENDIAN, "the file's numbers are read in place");
 
-// Sizes have 32 bits here: what shape rules and kernels multiply by each other then fits 64.
-inline int64_t Long(int64_t number, const char *name, Arena &arena) {
-  if (number < INT32_MIN || number > INT32_MAX) arena.Refuse(name);
-  return number;
+// Where one field comes from and goes to.
+struct Reading {
+  const Layout *layout;
+  size_t index;
+  unsigned char *params;
+  Arena *arena;
+
+  const Field &field() const { return layout->fields()[index]; }
+
+  template <typename T>
+  void Put(const T &value) const {
+    std::memcpy(params + field().place, &value, sizeof value);
+  }
+
+  // Sizes have 32 bits here: what shape rules and kernels multiply by each other then fits 64.
+  void Check(int64_t number) const {
+    if (number < INT32_MIN || number > INT32_MAX) arena->Refuse(layout->Name(index));
+  }
+
+  template <typename List, typename T>
+  List ViewOrCopy(const void *data, size_t count) const {
+    List list{static_cast<int32_t>(count), nullptr};
+    if (count == 0) return list;
+    if (reinterpret_cast<uintptr_t>(data) % alignof(T) == 0) {
+      list.at = static_cast<const T *>(data);
+      return list;
+    }
+    T *copy = arena->MakeArray<T>(count);
+    std::memcpy(copy, data, count * sizeof(T));
+    list.at = copy;
+    return list;
+  }
+
+  mslite_longs Longs(const void *data, size_t count) const {
+    const auto list = ViewOrCopy<mslite_longs, int64_t>(data, count);
+    for (int32_t i = 0; i < list.count; ++i) Check(list.at[i]);
+    return list;
+  }
+
+  // Numbers of 1, 4 or 8 bytes, from where they are or by their default.
+  void PutNumber(const void *data) const {
+    if (field().wire == Wire::kBool) {
+      uint8_t number = static_cast<uint8_t>(field().number);
+      if (data != nullptr) std::memcpy(&number, data, sizeof number);
+      Put(number != 0);
+    } else if (field().wire == Wire::kByte) {
+      int8_t number = static_cast<int8_t>(field().number);
+      if (data != nullptr) std::memcpy(&number, data, sizeof number);
+      Put(int32_t{number});
+    } else if (field().wire == Wire::kLong || field().wire == Wire::kAnyLong) {
+      int64_t number = field().number;
+      if (data != nullptr) std::memcpy(&number, data, sizeof number);
+      if (field().wire == Wire::kLong) Check(number);
+      Put(number);
+    } else {  // a float's bits, too
+      int32_t number = field().number;
+      if (data != nullptr) std::memcpy(&number, data, sizeof number);
+      Put(number);
+    }
+  }
+
+  void PutVector(const void *data, size_t count) const {
+    if (field().wire == Wire::kLongs) {
+      Put(Longs(data, count));
+    } else if (field().wire == Wire::kInts) {
+      Put(ViewOrCopy<mslite_ints, int32_t>(data, count));
+    } else {
+      Put(ViewOrCopy<mslite_floats, float>(data, count));
+    }
+  }
+};
+
+size_t BytesOf(Wire wire) {
+  switch (wire) {
+    case Wire::kBool:
+    case Wire::kByte:
+      return 1;
+    case Wire::kLong:
+    case Wire::kAnyLong:
+    case Wire::kLongs:
+      return 8;
+    default:
+      return 4;
+  }
 }
 
-inline mslite_longs Checked(mslite_longs list, const char *name, Arena &arena) {
-  for (int32_t i = 0; i < list.count; ++i) (void)Long(list.at[i], name, arena);
-  return list;
-}
+bool IsNumber(Wire wire) { return wire <= Wire::kDouble; }
 
-inline mslite_longs Longs(const flatbuffers::Vector<int64_t> *vector, const char *name, Arena &arena) {
-  if (vector == nullptr) return {};
-  return Checked(ViewOrCopy<mslite_longs, int64_t>(vector->Data(), vector->size(), arena), name, arena);
-}
+// The verifier has seen the terminating zero of every string.
+const char *Text(const flatbuffers::String *text) { return text == nullptr ? nullptr : text->c_str(); }
 
-inline mslite_ints Ints(const flatbuffers::Vector<int32_t> *vector, Arena &arena) {
-  return vector == nullptr ? mslite_ints{} : ViewOrCopy<mslite_ints, int32_t>(vector->Data(), vector->size(), arena);
-}
-
-inline mslite_floats Floats(const flatbuffers::Vector<float> *vector, Arena &arena) {
-  return vector == nullptr ? mslite_floats{} : ViewOrCopy<mslite_floats, float>(vector->Data(), vector->size(), arena);
-}
-
-inline mslite_vec2d Lists(const schema::Vec2D *table, const char *name, Arena &arena) {
+mslite_vec2d Lists(const schema::Vec2D *table, const Reading &reading) {
   if (table == nullptr || table->data() == nullptr) return {};
   const auto &rows = *table->data();
-  auto *lists = arena.MakeArray<mslite_longs>(rows.size());
-  for (flatbuffers::uoffset_t i = 0; i < rows.size(); ++i) lists[i] = Longs(rows.Get(i)->data(), name, arena);
+  auto *lists = reading.arena->MakeArray<mslite_longs>(rows.size());
+  for (flatbuffers::uoffset_t i = 0; i < rows.size(); ++i) {
+    const auto *row = rows.Get(i)->data();
+    if (row != nullptr) lists[i] = reading.Longs(row->Data(), row->size());
+  }
   return {static_cast<int32_t>(rows.size()), lists};
 }
 
-// The verifier has seen the terminating zero of every string.
-inline const char *Text(const flatbuffers::String *text, Arena & /*arena*/) {
-  return text == nullptr ? nullptr : text->c_str();
-}
+using Attributes = flatbuffers::Vector<flatbuffers::Offset<schema::Attribute>>;
 
-inline mslite_named_bytes_list NamedBytes(const flatbuffers::Vector<flatbuffers::Offset<schema::Attribute>> *attributes,
-                                          Arena &arena) {
+mslite_named_bytes_list NamedBytes(const Attributes *attributes, Arena *arena) {
   if (attributes == nullptr) return {};
-  auto *list = arena.MakeArray<mslite_named_bytes>(attributes->size());
+  auto *list = arena->MakeArray<mslite_named_bytes>(attributes->size());
   for (flatbuffers::uoffset_t i = 0; i < attributes->size(); ++i) {
     const schema::Attribute &attribute = *attributes->Get(i);
-    list[i].name = Text(attribute.name(), arena);
+    list[i].name = Text(attribute.name());
     if (attribute.data() != nullptr) {
       list[i].size = static_cast<int32_t>(attribute.data()->size());
       list[i].data = attribute.data()->data();
@@ -89,9 +134,28 @@ inline mslite_named_bytes_list NamedBytes(const flatbuffers::Vector<flatbuffers:
   return {static_cast<int32_t>(attributes->size()), list};
 }
 
+void ReadField(const flatbuffers::Table &table, const Reading &reading) {
+  const Field &field = reading.field();
+  const auto slot = static_cast<flatbuffers::voffset_t>(4 + 2 * field.id);
+  if (IsNumber(field.wire)) return reading.PutNumber(table.GetAddressOf(slot));
+  switch (field.wire) {
+    case Wire::kText:
+      return reading.Put(Text(table.GetPointer<const flatbuffers::String *>(slot)));
+    case Wire::kLists:
+      return reading.Put(Lists(table.GetPointer<const schema::Vec2D *>(slot), reading));
+    case Wire::kNamedBytes:
+      return reading.Put(NamedBytes(table.GetPointer<const Attributes *>(slot), reading.arena));
+    default:
+      // The elements' size does not matter to where they begin, and how many there are.
+      if (const auto *vector = table.GetPointer<const flatbuffers::Vector<uint8_t> *>(slot); vector != nullptr) {
+        reading.PutVector(vector->Data(), vector->size());
+      }
+  }
+}
+
 // ---- attributes of our Custom operators: little-endian bytes under a name ----
 
-inline const flatbuffers::Vector<uint8_t> *FindAttribute(const schema::Custom &table, std::string_view name) {
+const flatbuffers::Vector<uint8_t> *FindAttribute(const schema::Custom &table, std::string_view name) {
   if (table.attr() == nullptr) return nullptr;
   for (const schema::Attribute *attribute : *table.attr()) {
     if (attribute->name() != nullptr && attribute->name()->string_view() == name) return attribute->data();
@@ -100,66 +164,29 @@ inline const flatbuffers::Vector<uint8_t> *FindAttribute(const schema::Custom &t
 }
 
 // An attribute that is missing or has the wrong number of bytes reads as its default.
-template <typename T>
-T CustomNumber(const schema::Custom &table, const char *name, T default_value) {
-  const auto *bytes = FindAttribute(table, name);
-  if (bytes == nullptr || bytes->size() != sizeof(T)) return default_value;
-  T value;
-  std::memcpy(&value, bytes->data(), sizeof value);
-  return value;
-}
-
-template <typename List, typename T>
-List CustomList(const schema::Custom &table, const char *name, Arena &arena) {
-  const auto *bytes = FindAttribute(table, name);
-  if (bytes == nullptr || bytes->size() % sizeof(T) != 0) return {};
-  return ViewOrCopy<List, T>(bytes->data(), bytes->size() / sizeof(T), arena);
-}
-
-[[maybe_unused]] inline bool CustomBool(const schema::Custom &table, const char *name, bool default_value) {
-  return CustomNumber<uint8_t>(table, name, default_value ? 1 : 0) != 0;
-}
-[[maybe_unused]] inline int32_t CustomInt(const schema::Custom &table, const char *name, int32_t default_value) {
-  return CustomNumber(table, name, default_value);
-}
-[[maybe_unused]] inline int64_t CustomLong(const schema::Custom &table, const char *name, int64_t default_value,
-                                           Arena &arena) {
-  return Long(CustomNumber(table, name, default_value), name, arena);
-}
-[[maybe_unused]] inline float CustomFloat(const schema::Custom &table, const char *name, float default_value) {
-  return CustomNumber(table, name, default_value);
-}
-[[maybe_unused]] inline mslite_longs CustomLongs(const schema::Custom &table, const char *name, Arena &arena) {
-  return Checked(CustomList<mslite_longs, int64_t>(table, name, arena), name, arena);
-}
-[[maybe_unused]] inline mslite_ints CustomInts(const schema::Custom &table, const char *name, Arena &arena) {
-  return CustomList<mslite_ints, int32_t>(table, name, arena);
-}
-[[maybe_unused]] inline mslite_floats CustomFloats(const schema::Custom &table, const char *name, Arena &arena) {
-  return CustomList<mslite_floats, float>(table, name, arena);
-}
-[[maybe_unused]] inline const char *CustomText(const schema::Custom &table, const char *name, Arena &arena) {
-  const auto *bytes = FindAttribute(table, name);
-  if (bytes == nullptr) return nullptr;
-  char *text = arena.MakeArray<char>(size_t{bytes->size()} + 1);
-  std::memcpy(text, bytes->data(), bytes->size());
-  return text;
-}
-
-#include "op_unpack.inc"
-
-const Unpacker *FindUnpacker(const schema::Primitive &primitive) {
-  const auto op = static_cast<int32_t>(primitive.value_type());
-  const auto *custom = primitive.value_as_Custom();
-  const std::string_view type =
-      custom == nullptr || custom->type() == nullptr ? std::string_view() : custom->type()->string_view();
-  const Unpacker *known = nullptr;
-  for (const Unpacker &next : mslite_unpackers) {
-    if (next.custom_type == nullptr ? next.op == op : !type.empty() && type == next.custom_type) known = &next;
+void ReadAttribute(const schema::Custom &table, const Reading &reading) {
+  const auto *bytes = FindAttribute(table, reading.layout->Name(reading.index));
+  const Wire wire = reading.field().wire;
+  const size_t width = BytesOf(wire);
+  if (IsNumber(wire)) {
+    reading.PutNumber(bytes != nullptr && bytes->size() == width ? bytes->data() : nullptr);
+  } else if (bytes == nullptr) {
+    return;
+  } else if (wire == Wire::kText) {
+    char *text = reading.arena->MakeArray<char>(size_t{bytes->size()} + 1);
+    std::memcpy(text, bytes->data(), bytes->size());
+    reading.Put<const char *>(text);
+  } else if (bytes->size() % width == 0) {
+    reading.PutVector(bytes->data(), bytes->size() / width);
   }
-  return known;
 }
 
+const OperatorLayout *FindOperator(const schema::Primitive &primitive) {
+  const auto *custom = primitive.value_as_Custom();
+  const bool has_type = custom != nullptr && custom->type() != nullptr;
+  const OperatorLayout *ours = has_type ? FindCustomOperator(custom->type()->string_view()) : nullptr;
+  return ours != nullptr ? ours : mslite::FindOperator(static_cast<int32_t>(primitive.value_type()));
+}
 }  // namespace
 
 void *Arena::Allocate(size_t count, size_t size, size_t alignment) {
@@ -177,10 +204,20 @@ void *Arena::Allocate(size_t count, size_t size, size_t alignment) {
 
 const void *UnpackPrimitive(const schema::Primitive &primitive, Arena &arena, int32_t *op) {
   *op = static_cast<int32_t>(primitive.value_type());
-  const Unpacker *unpacker = primitive.value() == nullptr ? nullptr : FindUnpacker(primitive);
-  if (unpacker == nullptr) return nullptr;
-  *op = unpacker->op;
-  return unpacker->make == nullptr ? nullptr : unpacker->make(primitive, arena);
+  const OperatorLayout *found = primitive.value() == nullptr ? nullptr : FindOperator(primitive);
+  if (found == nullptr) return nullptr;
+  *op = found->op;
+  if (found->layout == nullptr) return nullptr;
+  constexpr size_t kUnit = sizeof(int64_t);  // aligned for any of its members
+  auto *params = reinterpret_cast<unsigned char *>(arena.MakeArray<int64_t>((found->layout->size + kUnit - 1) / kUnit));
+  for (size_t i = 0; i < found->layout->count; ++i) {
+    const Reading reading = {found->layout, i, params, &arena};
+    if (found->custom_type != nullptr) {
+      ReadAttribute(*primitive.value_as_Custom(), reading);
+    } else {
+      ReadField(*static_cast<const flatbuffers::Table *>(primitive.value()), reading);
+    }
+  }
+  return params;
 }
-
 }  // namespace mslite::unpack

@@ -371,10 +371,5 @@ class Planner::HalfPlanner {
   std::unordered_map<int32_t, int32_t> origin_;  // of a tensor of this plan: that of the graph
 };
 
-Status Planner::ChooseHalf() {
-  const bool is_asked = options_.half || (options_.node_types != nullptr && !options_.node_types->empty());
-  const bool is_possible = options_.mixed || (is_asked && options_.isas.Has(MSLITE_ISA_NEON_FP16));
-  if (!is_possible || plan_->is_counted) return mindspore::kSuccess;
-  return HalfPlanner(this).Plan();
-}
+Status Planner::PlanHalf(Planner *planner) { return HalfPlanner(planner).Plan(); }
 }  // namespace mslite

@@ -129,6 +129,12 @@ void Planner::Start(int32_t begin) {
   }
 }
 
+bool Planner::MayBeHalf() const {
+  const bool is_asked = options_.half || (options_.node_types != nullptr && !options_.node_types->empty());
+  const bool is_possible = options_.mixed || (is_asked && options_.isas.Has(MSLITE_ISA_NEON_FP16));
+  return is_possible && !plan_->is_counted;
+}
+
 Status Planner::Make(int32_t begin, bool *needs_data, std::shared_ptr<const Plan> *plan) {
   *needs_data = false;
   Start(begin);
@@ -149,7 +155,7 @@ Status Planner::Make(int32_t begin, bool *needs_data, std::shared_ptr<const Plan
   }
   plan_->end = position;
   FuseCalls();
-  MSLITE_TRY(ChooseHalf());
+  if (MayBeHalf() && mslite_part_half[0] != nullptr) MSLITE_TRY(mslite_part_half[0](this));
   for (const Call &call : calls_) MSLITE_TRY(WithNode(AddStep(call), call.step->node));
   for (size_t i = 0; i < read_.size(); ++i) {
     if (read_[i] != 0) plan_->shape_checks.push_back({static_cast<int32_t>(i), ShapeOf(tensors_[i])});

@@ -55,6 +55,9 @@ class Planner {
   const std::vector<mslite_tensor> &tensors() const { return tensors_; }
   const ProgramStep &source(size_t step) const { return *calls_[step].step; }
 
+  // Chooses which calls compute in float16: mslite_part_half, for Make.
+  static Status PlanHalf(Planner *planner);
+
  private:
   enum class State : uint8_t { kAbsent, kConstant, kPlanConstant, kValue, kTemporary, kBroken };
   enum class Verdict : uint8_t { kContinue, kStop, kNeedsData };
@@ -78,7 +81,7 @@ class Planner {
   class HalfPlanner;
 
   void FuseCalls();
-  Status ChooseHalf();
+  bool MayBeHalf() const;
   bool Fits(const FusedStep &fused) const;
   Status AddStep(const Call &call);
   Status ChooseAndPrepare(const Call &call, Step *step);
@@ -116,6 +119,9 @@ class Planner {
   int64_t next_symbol_ = MSLITE_SYMBOL_LIMIT - 1;
   std::shared_ptr<Plan> plan_;
 };
+
+// Null in a runtime that was cropped without kernels for float16: float32 takes its place (cropper/crop.py).
+extern "C" const decltype(&Planner::PlanHalf) mslite_part_half[1];
 }  // namespace mslite
 
 #endif

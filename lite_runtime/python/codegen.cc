@@ -212,7 +212,7 @@ std::pair<std::vector<NeedEntry>, std::vector<std::string>> Needs(const std::fil
   std::vector<NeedEntry> list;
   for (const auto &[op, need] : needs.operators) {
     list.emplace_back(op, OperatorName(op), need.kinds,
-                      std::vector<std::string>(need.refuse_float32.begin(), need.refuse_float32.end()));
+                      std::vector<std::string>(need.refusing.begin(), need.refusing.end()));
   }
   return {std::move(list), std::move(needs.parts)};
 }

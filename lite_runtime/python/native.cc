@@ -12,6 +12,7 @@
 #include "crypto/cipher.h"
 #include "model/names.h"
 #include "model/operands.h"
+#include "model/verify.h"
 #include "model/wipe.h"
 #include "plan/cpu_features.h"
 #include "plan/kernel_types.h"
@@ -146,8 +147,8 @@ std::vector<std::string> Isas() {
 
 bool VerifyModel(nb::handle buffer) {
   const Buffer bytes(buffer);
-  flatbuffers::Verifier verifier(static_cast<const uint8_t *>(bytes.data()), bytes.size());
-  return schema::VerifyMetaGraphBuffer(verifier);
+  return mslite::VerifyModel(static_cast<const uint8_t *>(bytes.data()), bytes.size()) &&
+         schema::MetaGraphBufferHasIdentifier(bytes.data());
 }
 
 void Raise(const Status &status) {
@@ -196,8 +197,7 @@ nb::bytes DecryptBytes(nb::handle file, const nb::bytes &key, const std::string 
 
 bool VerifyPrimitive(nb::handle buffer) {
   const Buffer bytes(buffer);
-  flatbuffers::Verifier verifier(static_cast<const uint8_t *>(bytes.data()), bytes.size());
-  return verifier.VerifyBuffer<schema::Primitive>(nullptr);
+  return mslite::VerifyPrimitive(static_cast<const uint8_t *>(bytes.data()), bytes.size());
 }
 
 }  // namespace

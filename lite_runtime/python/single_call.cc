@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "model/names.h"
+#include "model/verify.h"
 #include "schema/ops_generated.h"
 
 namespace mslite::python {
@@ -13,8 +14,9 @@ void Check(const Outcome &outcome) {
 }
 
 PrimitiveBuffer::PrimitiveBuffer(nb::handle buffer) : bytes_(buffer) {
-  flatbuffers::Verifier verifier(static_cast<const uint8_t *>(bytes_.data()), bytes_.size());
-  if (!verifier.VerifyBuffer<schema::Primitive>(nullptr)) throw OperatorError("the operator's bytes are damaged");
+  if (!VerifyPrimitive(static_cast<const uint8_t *>(bytes_.data()), bytes_.size())) {
+    throw OperatorError("the operator's bytes are damaged");
+  }
   params = unpack::UnpackPrimitive(*flatbuffers::GetRoot<schema::Primitive>(bytes_.data()), arena_, &op);
   if (const char *attribute = arena_.TakeRefused(); attribute != nullptr) {
     throw OperatorError(OperatorName(op) + std::string(": attribute '") + attribute +

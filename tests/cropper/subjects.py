@@ -11,7 +11,8 @@ import numpy as np
 from mslite.converter.mindir import module_io
 from mslite.converter.mindir.graph import SYMBOL_LIMIT, Encoding, Graph, Module, Node, Value, constant, numpy_type
 from mslite.converter.mindir.ops.activation import Activation
-from mslite.converter.mindir.ops.enums import ActivationType, DataType, QuantType
+from mslite.converter.mindir.ops.convolution import Conv2DFusion
+from mslite.converter.mindir.ops.enums import ActivationType, DataType, Format, QuantType
 from mslite.converter.mindir.ops.matmul import MatMulFusion
 from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.converter.mindir.ops.unary import Cos
@@ -34,6 +35,21 @@ def product(path: Path) -> Path:
         Node(Activation(activation_type=ActivationType.TANH), "tanh", (y,), (z,)),
     ]
     module_io.save(Module([Graph("main", [x], [z], nodes)]), path)
+    return path
+
+
+def convolution(path: Path, kernel: int, stride: int, group: int) -> Path:
+    """16 channels of 16, by windows of kernel x kernel without padding, for images of any size."""
+    weight = np.random.default_rng(4).standard_normal((16, kernel, kernel, 16 // group)).astype(np.float32)
+    x = Value("x", DataType.FLOAT32, (SYMBOL_LIMIT, SYMBOL_LIMIT - 1, SYMBOL_LIMIT - 2, 16), format=Format.NHWC)
+    y = Value("y", DataType.FLOAT32, format=Format.NHWC)
+    operator = Conv2DFusion(
+        format=Format.NHWC, kernel_size=(kernel, kernel), stride=(stride, stride), dilation=(1, 1), pad_list=(0, 0, 0, 0),
+        group=group, in_channel=16, out_channel=16,
+    )  # fmt: skip
+    module_io.save(
+        Module([Graph("main", [x], [y], [Node(operator, "conv", (x, constant("weight", weight)), (y,))])]), path
+    )
     return path
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import re
 import shutil
 import subprocess
@@ -19,11 +20,12 @@ from mslite.converter.mindir.graph import constant
 from mslite.converter.mindir.ops.enums import DataType, QuantType
 from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.cropper import cli, original
-from mslite.cropper.crop import INSTRUCTION_SETS, Library
+from mslite.cropper.crop import INSTRUCTION_SETS, Library, instruction_sets, kept_kernels
 from mslite.cropper.needs import needs_of
 from tests.cropper.subjects import (
     ARCHIVE,
     ROOT,
+    convolution,
     cosine,
     product,
     program,
@@ -229,6 +231,54 @@ def test_engines_stay_where_they_are_asked_for(
     capsys.readouterr()
     assert cli.main([*command, f"--output={tmp_path / 'odd'}", "--engines=vulkan"]) == 1
     assert "'vulkan' is no engine" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kept", ["", "adapters"])
+def test_what_no_inference_needs_is_refused_by_name(kept: str, subject: Subject, tmp_path: Path) -> None:
+    output = tmp_path / "out"
+    command = [f"--models={subject.product}", f"--archive={ARCHIVE}", f"--output={output}", "--api=c", f"--keep={kept}"]
+    with contextlib.redirect_stdout(io.StringIO()):
+        assert cli.main(command) == 0
+    includes = [f"-I{ROOT}/lite_runtime", f"-I{ROOT}/lite_runtime/include"]
+    shared, beyond = output / "libmindspore-lite.so", tmp_path / "run_beyond"
+    source = Path(__file__).parent / "run_beyond.c"
+    subprocess.run(["cc", *includes, "-o", beyond, source, shared], check=True)
+    environment = {**os.environ, "LD_PRELOAD": str(shared)}
+    # No model is an adapter.
+    done = subprocess.run(
+        [beyond, subject.product, subject.product], env=environment, capture_output=True, text=True, check=True
+    )
+    given = dict(line.split(" ", 1) for line in done.stdout.splitlines())
+    assert int(given.pop("adapter")) != 0
+    assert given == {
+        "config": "0", "names": "0 0", "inference": "0", "training": "1", "rate": "1", "weights": "0", "export": "1"
+    }  # fmt: skip
+    cropped = "this runtime was cropped for 'product.ms'"
+    for name in ("MSTrainCfgCreate", "MSModelSetTrainMode", "MSModelSetLearningRate", "MSExportModel"):
+        assert f"{name}: {cropped}, and does not train; take the whole runtime" in done.stderr
+    without = f"LoadAdapter: {cropped} without adapters; crop one with them (mslite-crop --keep=adapters)"
+    assert (without in done.stderr) == (not kept)
+    assert ("no adapter" in done.stderr) == bool(kept)
+
+
+def test_what_cannot_be_kept_is_refused(subject: Subject, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = [f"--models={subject.product}", f"--archive={ARCHIVE}", f"--output={tmp_path / 'out'}"]
+    assert cli.main([*command, "--keep=training"]) == 1
+    assert "'training' is nothing to keep; there are adapters" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("kernel", "stride", "group", "family"),
+    [(3, 1, 1, "winograd"), (3, 2, 1, ""), (1, 1, 1, ""), (3, 1, 16, "depthwise")],
+)
+def test_kernels_for_other_convolutions_go(kernel: int, stride: int, group: int, family: str, tmp_path: Path) -> None:
+    """Those that take none of the model's at any size: Winograd's for windows of 3 x 3, one apart, and for depthwise ones."""
+    model = convolution(tmp_path / "convolution.ms", kernel, stride, group)
+    library = Library.read(ARCHIVE.read_bytes(), "whole")
+    kept = kept_kernels(library, needs_of([model]).operators, instruction_sets(library.machine, []))
+    assert any("conv2d_gemm" in name for name in kept)
+    for name in ("winograd", "depthwise"):
+        assert any(name in symbol for symbol in kept) == (name == family), sorted(kept)
 
 
 def test_kernels_are_read_from_the_archive_as_the_library_tells_them() -> None:

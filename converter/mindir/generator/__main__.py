@@ -6,14 +6,14 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from . import names, operands, parameters, schema, unpack
+from . import layouts, names, operands, parameters, schema
 
 EMITTERS = {
     "ops.fbs": schema.emit,
     "op_params.h": parameters.emit,
     "op_names.inc": names.emit,
     "op_operands.inc": operands.emit,
-    "op_unpack.inc": unpack.emit,
+    "op_layouts.inc": layouts.emit,
 }
 
 

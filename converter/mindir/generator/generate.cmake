@@ -6,7 +6,7 @@ file(GLOB MSLITE_DECLARATIONS CONFIGURE_DEPENDS
      ${PROJECT_SOURCE_DIR}/converter/mindir/generator/*.py)
 set(MSLITE_GENERATED_FILES
     ${MSLITE_GENERATED}/ops.fbs ${MSLITE_GENERATED}/op_params.h ${MSLITE_GENERATED}/op_names.inc
-    ${MSLITE_GENERATED}/op_operands.inc ${MSLITE_GENERATED}/op_unpack.inc)
+    ${MSLITE_GENERATED}/op_operands.inc ${MSLITE_GENERATED}/op_layouts.inc)
 add_custom_command(
   OUTPUT ${MSLITE_GENERATED_FILES} ${MSLITE_GENERATED}/schema/ops_generated.h ${MSLITE_GENERATED}/schema/ops_objects.h
   COMMAND ${Python3_EXECUTABLE} -S -m converter.mindir.generator ${MSLITE_GENERATED}

@@ -9,6 +9,13 @@ from ..ops import OPERATORS_BY_ID, enums
 from ..ops._declare import FIRST_CUSTOM_ID, Attribute
 from ..ops.tables import TABLES
 
+INNER_TABLES = {
+    "Vec": (Attribute("data", "data", 0, "[long]", None),),
+    "Vec2D": (Attribute("data", "data", 0, "[Vec]", None),),
+    "Attribute": (Attribute("name", "name", 0, "string", None), Attribute("data", "data", 1, "[ubyte]", None)),
+}
+"""What attributes of operators are made of."""
+
 _HEADER = (
     "// Generated from converter/mindir/ops by converter.mindir.generator; do not edit.\nnamespace mindspore.schema;\n"
 )
@@ -45,9 +52,7 @@ def emit() -> str:
     for enum in wire_enums():
         values = ", ".join(f"{value.name} = {value.value}" for value in enum)
         blocks.append(f"enum {enum.__name__}: {enum.wire_type()} {{ {values} }}")
-    blocks.append("table Vec { data: [long] (id: 0); }")
-    blocks.append("table Vec2D { data: [Vec] (id: 0); }")
-    blocks.append("table Attribute { name: string (id: 0); data: [ubyte] (id: 1); }")
+    blocks += [_table(name, attributes) for name, attributes in INNER_TABLES.items()]
     on_wire = {number: cls for number, cls in sorted(OPERATORS_BY_ID.items()) if number < FIRST_CUSTOM_ID}
     for cls in on_wire.values():
         blocks.append(_table(cls.declaration.name, cls.declaration.attributes))

@@ -15,6 +15,14 @@ Status AddAdapterSlots(const Adapter &adapter, Graph *graph);
 
 // Says of two adapters that any graph gets the same slots by both.
 std::string SlotsText(const Adapter &adapter);
+
+// Null in a runtime that was cropped without adapters (cropper/crop.py), which then never has one.
+struct AdapterFunctions {
+  decltype(&ReadAdapter) read;
+  decltype(&AddAdapterSlots) add_slots;
+  decltype(&SlotsText) slots_text;
+};
+extern "C" const AdapterFunctions mslite_part_adapters[1];
 }  // namespace mslite
 
 #endif

@@ -13,6 +13,9 @@ namespace mslite {
 // that made it go. Nodes that fit no rule stay as they are: planning says what is wrong with them. What nodes without a
 // rule give has the shape that the file says, for inputs as the file has them, and an open one for others.
 void BindShapes(const std::vector<TensorShape> &inputs, Graph *graph);
+
+// For delegates; null where a cropped runtime has none (cropper/crop.py).
+extern "C" const decltype(&BindShapes) mslite_part_binding[1];
 }  // namespace mslite
 
 #endif

@@ -1,7 +1,11 @@
 // A file of its own, so that no compiler takes the entries for granted: mslite-crop empties tables.
+#include "plan/rewrite/adapter_slots.h"
+#include "plan/rewrite/bind_shapes.h"
 #include "plan/rewrite/needed.h"
 
 namespace mslite {
 extern "C" const ExpandQuantisedFunction mslite_part_integers[1] = {ExpandQuantised};
 extern "C" const ExpandTypesFunction mslite_part_types[1] = {ExpandTypes};
+extern "C" const AdapterFunctions mslite_part_adapters[1] = {{ReadAdapter, AddAdapterSlots, SlotsText}};
+extern "C" const decltype(&BindShapes) mslite_part_binding[1] = {BindShapes};
 }  // namespace mslite

@@ -1,4 +1,4 @@
-#include "codegen/type_probe.h"
+#include "codegen/call_probe.h"
 
 #include <algorithm>
 
@@ -11,6 +11,10 @@ namespace {
 constexpr int32_t kOtherTypes[] = {MSLITE_FLOAT64, MSLITE_INT32, MSLITE_INT64, MSLITE_BOOL,
                                    MSLITE_INT8,    MSLITE_UINT8, MSLITE_INT16, MSLITE_STRING};
 constexpr int32_t kParameterTypes[] = {MSLITE_INT32, MSLITE_INT64, MSLITE_BOOL, MSLITE_FLOAT32};
+
+constexpr int64_t kBatches[] = {1, 64};
+constexpr int64_t kSides[] = {1,  2,  3,  4,  5,  6,  7,  8,   10,  12,  14,  16,  20,
+                              24, 28, 32, 40, 56, 64, 80, 112, 160, 224, 320, 512, 1024};
 
 struct Call {
   int32_t op;
@@ -50,6 +54,36 @@ bool Takes(const mslite_kernel &kernel, Call call) {
   return false;
 }
 
+bool Infer(Call *call, int64_t *next_symbol) {
+  std::vector<const mslite_tensor *> inputs;
+  inputs.reserve(call->inputs.size());
+  for (const mslite_tensor &input : call->inputs) inputs.push_back(&input);
+  return InferShapes(call->op, call->params, inputs, &call->outputs, next_symbol).ok();
+}
+
+// A convolution, whose weights are known, of images of any size: what is left to refuse are attributes, and weights.
+// False: it takes some size, or it is no convolution.
+bool RefusesImages(const mslite_kernel &kernel, Call call) {
+  const bool has_residual = call.op == MSLITE_OP_Conv2DAddFusion;
+  if (!has_residual && call.op != MSLITE_OP_Conv2DFusion) return false;
+  mslite_tensor &image = call.inputs[0];
+  if (image.rank != 4 || image.dims[3] <= 0 || call.inputs.size() < 2 || call.inputs[1].data == nullptr) return false;
+  bool was_asked = false;
+  for (const int64_t batch : kBatches) {
+    for (const int64_t side : kSides) {
+      image.dims[0] = batch;
+      image.dims[1] = image.dims[2] = side;
+      if (has_residual) call.inputs[3].rank = -1;
+      int64_t next_symbol = MSLITE_SYMBOL_LIMIT - 1;
+      if (!Infer(&call, &next_symbol)) continue;  // smaller than a window
+      if (has_residual) call.inputs[3] = call.outputs[0];
+      if (Takes(kernel, call)) return false;
+      was_asked = true;
+    }
+  }
+  return was_asked;
+}
+
 // False: it takes float32, or why it does not is not known.
 bool RefusesFloat32(const mslite_kernel &kernel, const Call &call) {
   if (Takes(kernel, call)) return false;
@@ -61,7 +95,7 @@ bool RefusesFloat32(const mslite_kernel &kernel, const Call &call) {
 }
 }  // namespace
 
-const mslite_tensor &TypeProbe::FactsOf(int32_t index) {
+const mslite_tensor &CallProbe::FactsOf(int32_t index) {
   const auto [place, is_new] = facts_.try_emplace(index, UnknownTensor());
   mslite_tensor &facts = place->second;
   if (!is_new || index < 0) return facts;
@@ -78,27 +112,24 @@ const mslite_tensor &TypeProbe::FactsOf(int32_t index) {
   return facts;
 }
 
-void TypeProbe::Visit(const Node &node) {
+void CallProbe::Visit(const Node &node) {
   if (node.params == nullptr) return;
   Call call = {node.op, node.params, {}, std::vector<mslite_tensor>(node.outputs.size())};
   for (const int32_t input : node.inputs) call.inputs.push_back(FactsOf(input));
-  std::vector<const mslite_tensor *> inputs;
-  inputs.reserve(call.inputs.size());
-  for (const mslite_tensor &input : call.inputs) inputs.push_back(&input);
-  const bool is_inferred = InferShapes(node.op, node.params, inputs, &call.outputs, &next_symbol_).ok();
+  const bool is_inferred = Infer(&call, &next_symbol_);
   for (size_t i = 0; is_inferred && i < node.outputs.size(); ++i) facts_[node.outputs[i]] = call.outputs[i];
   const bool is_float = !call.inputs.empty() && call.inputs[0].type == MSLITE_FLOAT32;
   const KernelList kernels = OwnKernels();
   for (int32_t i = 0; i < kernels.count; ++i) {
     const mslite_kernel *kernel = kernels.kernels[i];
     if (kernel->op != node.op || kernel->isa != MSLITE_ISA_SCALAR || kernel->quantised != 0) continue;
-    const bool refuses = is_inferred && is_float && RefusesFloat32(*kernel, call);
+    const bool refuses = is_inferred && is_float && (RefusesFloat32(*kernel, call) || RefusesImages(*kernel, call));
     bool &entry = refused_[node.op].try_emplace(kernel->name, true).first->second;
     entry = entry && refuses;
   }
 }
 
-std::set<std::string> TypeProbe::RefuseFloat32(int32_t op) const {
+std::set<std::string> CallProbe::Refusing(int32_t op) const {
   std::set<std::string> names;
   const auto place = refused_.find(op);
   if (place == refused_.end()) return names;
