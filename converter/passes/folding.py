@@ -151,7 +151,10 @@ def _bytes(value: Value) -> int:
 
 
 def _replace(
-    graph: Graph, value: Value, array: np.ndarray[tuple[int, ...], np.dtype[np.generic]], is_parameter: bool | None = None
+    graph: Graph,
+    value: Value,
+    array: np.ndarray[tuple[int, ...], np.dtype[np.generic]],
+    is_parameter: bool | None = None,
 ) -> None:
     folded = Value(value.name, value.dtype, tuple(array.shape), data=array, format=value.format, quant=value.quant)
     folded.is_parameter = is_parameter
