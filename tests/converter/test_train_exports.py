@@ -354,7 +354,7 @@ def test_layers_that_begin_with_one_weight(tmp_path: Path) -> None:
 
 def test_numbers_of_the_source_are_no_parameters(tmp_path: Path) -> None:
     """What PyTorch's exporter writes as Constant nodes was no parameter, such as the ones and zeros of a normalisation that has none; a scale
-    that stands first in its product is one."""
+    that stands first in its product is one, a matrix that stands first is none."""
     nodes = [
         helper.make_node("Constant", [], [f"/norm/{name}"], name=f"/norm/{name}", value=numpy_helper.from_array(data))
         for name, data in (("ones", ONES), ("zeros", ZEROS))
@@ -363,7 +363,13 @@ def test_numbers_of_the_source_are_no_parameters(tmp_path: Path) -> None:
         _node("MatMul", "x w", "a", "product"),
         _node("LayerNormalization", "a /norm/ones /norm/zeros", "b", "norm"),
         _node("MatMul", "b v", "c", "second"),
-        _node("Mul", "gamma c", "y", "scaled"),
+        _node("MatMul", "neighbours c", "d", "neighbours"),
+        _node("Mul", "gamma d", "y", "scaled"),
     ]
-    constants = {"w": WEIGHT, "v": WEIGHT + 1, "gamma": np.full((1, WIDTH), 0.5, np.float32)}
+    constants = {
+        "neighbours": np.eye(ROWS, dtype=np.float32) + 1,
+        "w": WEIGHT,
+        "v": WEIGHT + 1,
+        "gamma": np.full((1, WIDTH), 0.5, np.float32),
+    }
     assert list(_weights(_trained(nodes, constants, tmp_path, producer="pytorch"))) == ["w", "v", "gamma"]
