@@ -121,8 +121,16 @@ def _reads_parameters(node: Node, context: Context) -> bool:
     first = node.inputs[0]
     is_table = node.op.name in ("Gather", "GatherNd") and first.dtype is DataType.FLOAT32 and (first.rank or 0) > 1
     named = context.settings.trained_constants
-    computes = node.op.name not in _REARRANGING and any(value.is_parameter for value in node.inputs)
+    computes = any(value.is_parameter for value in node.inputs) and not _rearranges(node)
     return is_table or computes or any(is_named(value.name, name) for value in node.inputs for name in named)
+
+
+def _rearranges(node: Node) -> bool:
+    """Whether its results are each a number of a parameter, and no number comes in two places."""
+    if node.op.name in _REARRANGING:
+        return True
+    is_joint = node.op.name in ("Concat", "Stack") and all(value.is_parameter for value in node.inputs)
+    return is_joint and len(set(node.inputs)) == len(node.inputs)
 
 
 def _small_enough(node: Node, context: Context) -> bool:
