@@ -15,7 +15,7 @@ from mslite.converter.quoting import quoted
 from .functions import FunctionError, expand_functions
 from .known_types import known_types
 from .model import DOMAINS, SourceModel, graph_error
-from .parameters import keeps_parameters_apart, said_parameters
+from .parameters import keeps_parameters_apart, restore_biases, said_parameters, separate_copies
 from .protos import all_nodes, sub_graphs
 from .quantised_flow import real_movements
 from .tensors import MAX_DIMENSION, TensorReader
@@ -24,8 +24,10 @@ _LARGE_BYTES = 4096
 """Initializers from this size on are kept out of the skeleton that type inference copies around."""
 
 
-def load(source: str | Path | ModelProto, input_shapes: Mapping[str, Sequence[int]] | None = None) -> SourceModel:
-    """Reads and checks a model. Raises ConversionError."""
+def load(
+    source: str | Path | ModelProto, input_shapes: Mapping[str, Sequence[int]] | None = None, trains: bool = False
+) -> SourceModel:
+    """Reads and checks a model, which `trains`, or infers. Raises ConversionError."""
     if isinstance(source, ModelProto):
         proto, name, folder = source, source.graph.name or "model", None
     else:
@@ -35,6 +37,9 @@ def load(source: str | Path | ModelProto, input_shapes: Mapping[str, Sequence[in
         raise graph_error(name, "this is not an ONNX model: it has no graph")
     _check_texts(proto, name)
     _check_sizes(proto.graph, name)
+    if trains and not isinstance(source, ModelProto):  # whose model stays as it is
+        separate_copies(proto.graph)
+        restore_biases(proto.graph)
     skeleton, initializers = _skeleton(proto, name)
     opsets = _operator_sets(skeleton, name)
     _apply_shapes(skeleton.graph, input_shapes or {}, name)
