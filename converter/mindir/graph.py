@@ -129,6 +129,12 @@ def constant(name: str, data: npt.ArrayLike, format: Format = Format.NCHW) -> Va
     return Value(name, data_type_of(array), tuple(array.shape), data=array, format=format)
 
 
+def is_parameter_of(constants: Iterable[Value]) -> bool | None:
+    """Whether what is computed of these constants is trained: where one of them is, and not where none of them is."""
+    said = [value.is_parameter for value in constants]
+    return True if True in said else None if None in said or not said else False
+
+
 @dataclass(eq=False)
 class Node:
     """One call of `op`. Optional trailing operands are left out, never None."""

@@ -9,7 +9,7 @@ import numpy as np
 from mslite.converter.contradictions import contradictions_at
 from mslite.converter.layer_names import is_named
 from mslite.converter.memory_limit import may_spend
-from mslite.converter.mindir.graph import Graph, Module, Node, Value, numpy_type
+from mslite.converter.mindir.graph import Graph, Module, Node, Value, is_parameter_of, numpy_type
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.passes import native
 from mslite.converter.passes.context import Context
@@ -94,7 +94,6 @@ def _fold_constant(graph: Graph, node: Node, context: Context) -> None:
         return
     if context.settings.training and _reads_parameters(node, context):
         return
-    said = [value.is_parameter for value in node.inputs if value.dtype is DataType.FLOAT32]
     if any(value.data is None for value in node.inputs) or any(value in graph.outputs for value in node.outputs):
         return
     if not all(value.is_static for value in node.outputs) or not _small_enough(node, context):
@@ -111,8 +110,9 @@ def _fold_constant(graph: Graph, node: Node, context: Context) -> None:
             return
         context.note(f"{node.op.name} '{node.name}' has constant inputs but stays: {error}")
         return
+    is_parameter = is_parameter_of(value for value in node.inputs if value.dtype is DataType.FLOAT32)
     for value, array in zip(node.outputs, arrays, strict=True):
-        _replace(graph, value, array, True if True in said else None if None in said or not said else False)
+        _replace(graph, value, array, is_parameter)
     node.set_inputs(())  # what it was computed from need not be kept until the graph is cleaned up
 
 
@@ -121,8 +121,16 @@ def _reads_parameters(node: Node, context: Context) -> bool:
     first = node.inputs[0]
     is_table = node.op.name in ("Gather", "GatherNd") and first.dtype is DataType.FLOAT32 and (first.rank or 0) > 1
     named = context.settings.trained_constants
-    computes = node.op.name not in _REARRANGING and any(value.is_parameter for value in node.inputs)
+    computes = any(value.is_parameter for value in node.inputs) and not _rearranges(node)
     return is_table or computes or any(is_named(value.name, name) for value in node.inputs for name in named)
+
+
+def _rearranges(node: Node) -> bool:
+    """Whether its results are each a number of a parameter, and no number comes in two places."""
+    if node.op.name in _REARRANGING:
+        return True
+    is_joint = node.op.name in ("Concat", "Stack") and all(value.is_parameter for value in node.inputs)
+    return is_joint and len(set(node.inputs)) == len(node.inputs)
 
 
 def _small_enough(node: Node, context: Context) -> bool:
@@ -151,7 +159,10 @@ def _bytes(value: Value) -> int:
 
 
 def _replace(
-    graph: Graph, value: Value, array: np.ndarray[tuple[int, ...], np.dtype[np.generic]], is_parameter: bool | None = None
+    graph: Graph,
+    value: Value,
+    array: np.ndarray[tuple[int, ...], np.dtype[np.generic]],
+    is_parameter: bool | None = None,
 ) -> None:
     folded = Value(value.name, value.dtype, tuple(array.shape), data=array, format=value.format, quant=value.quant)
     folded.is_parameter = is_parameter

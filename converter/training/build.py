@@ -340,7 +340,7 @@ class _Differentiation:
         if isinstance(node.op, BatchNormTraining) and place in _STATISTICS:
             return False
         if isinstance(node.op, _WITH_WEIGHTS):
-            return True
+            return place > 0
         if value in self.scales.trained:
             return node in self.behind_weights
         if value in self.scales.statistics:

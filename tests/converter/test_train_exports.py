@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -23,12 +24,23 @@ ONES, ZEROS = np.ones(WIDTH, np.float32), np.zeros(WIDTH, np.float32)
 X, LABELS = (_CHANCE.standard_normal((ROWS, WIDTH)).astype(np.float32) for _ in range(2))
 
 
-def _trained(nodes: list[NodeProto], constants: dict[str, Array], path: Path, **settings: object) -> mslite.Model:
-    """A model of `x` and `y`, built for training by the mean square."""
+def _trained(
+    nodes: list[NodeProto],
+    constants: dict[str, Array],
+    path: Path,
+    producer: str = "",
+    kinds: Mapping[str, str] | None = None,
+    **settings: object,
+) -> mslite.Model:
+    """A model of `x` and `y`, built for training by the mean square. `kinds`: what the exporter says of constants."""
     ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [ROWS, WIDTH]) for name in ("x", "y")]
     kept = [numpy_helper.from_array(data, name) for name, data in constants.items()]
     graph = helper.make_graph(nodes, "graph", ends[:1], ends[1:], kept)
-    save_model(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path / "net.onnx")
+    for name, kind in (kinds or {}).items():
+        info = graph.value_info.add(name=name)
+        info.metadata_props.add(key="pkg.torch.export.graph_signature.InputSpec.kind", value=kind)
+    opsets = [helper.make_opsetid("", 17)]
+    save_model(helper.make_model(graph, opset_imports=opsets, ir_version=8, producer_name=producer), path / "net.onnx")
     made = TrainSettings(loss=Loss.SQUARED, learning_rate=0.1, **settings)  # type: ignore[arg-type]
     file = convert(Options(path / "net.onnx", path / "net", training=made)).files[0]
     model = mslite.Model()
@@ -287,3 +299,77 @@ def test_weights_standardised_in_training_mode(tmp_path: Path) -> None:
     (found,) = _weights(model).values()
     deviation = np.sqrt(WEIGHT.var(axis=1, keepdims=True) + 1e-5)
     np.testing.assert_allclose(found, (WEIGHT - WEIGHT.mean(axis=1, keepdims=True)) / deviation, rtol=1e-4, atol=1e-5)
+
+
+def test_what_the_exporter_says_of_parameters(tmp_path: Path) -> None:
+    """A token that is added before all layers is a parameter, and so is the logarithm of a scale; a table that looks like a bias and a
+    matrix behind which there is a product are none."""
+    nodes = [
+        _node("Add", "token x", "a", "token"),
+        _node("MatMul", "a w", "b", "product"),
+        _node("Add", "b table", "c", "table"),
+        _node("MatMul", "c mixing", "d", "mixing"),
+        _node("Exp", "log_scale", "scale", "exp"),
+        _node("Mul", "d scale", "y", "scaled"),
+    ]
+    token, table = _CHANCE.standard_normal((2, WIDTH)).astype(np.float32)
+    constants = {"token": token, "w": WEIGHT, "table": table, "mixing": WEIGHT.T.copy(), "log_scale": np.float32(0.3)}
+    kinds = {
+        "token": "PARAMETER",
+        "w": "PARAMETER",
+        "log_scale": "PARAMETER",
+        "table": "BUFFER",
+        "mixing": "CONSTANT_TENSOR",
+    }
+    model = _trained(nodes, constants, tmp_path, kinds=kinds)
+    assert set(_weights(model)) == {"token", "w", "log_scale"}
+    model.run_step([X, LABELS])
+    d = ((X + token) @ WEIGHT + table).astype(np.float64) @ WEIGHT.T
+    dy = (d * np.exp(0.3) - LABELS) * (2 / LABELS.size)
+    expected = 0.3 - 0.1 * (dy * d * np.exp(0.3)).sum()
+    np.testing.assert_allclose(_weights(model)["log_scale"], expected, rtol=1e-5)
+    named = _trained(nodes, constants, tmp_path, kinds=kinds, trained=frozenset({"mixing"}))
+    assert set(_weights(named)) == {"token", "w", "log_scale", "mixing"}
+
+
+def test_layers_that_begin_with_one_weight(tmp_path: Path) -> None:
+    """PyTorch's exporter stores what is equal once, and names the other by an Identity: copies of a layer, as nn.TransformerEncoder
+    makes them. A layer that is used twice has no such node."""
+    nodes = [
+        _node("Identity", "layers.0.weight", "layers.1.weight", "Identity_0"),
+        _node("MatMul", "x layers.0.weight", "a", "/layers.0/MatMul"),
+        _node("MatMul", "a layers.1.weight", "b", "/layers.1/MatMul"),
+        _node("MatMul", "b layers.1.weight", "y", "/layers.1_1/MatMul"),
+    ]
+    model = _trained(nodes, {"layers.0.weight": WEIGHT}, tmp_path, producer="pytorch")
+    before = _weights(model)
+    assert list(before) == ["layers.0.weight", "layers.1.weight"]
+    model.run_step([X, LABELS])
+    first, second = (value - before[name] for name, value in _weights(model).items())
+    w, x = WEIGHT.astype(np.float64), X.astype(np.float64)
+    dy = (x @ w @ w @ w - LABELS) * (2 / LABELS.size)
+    np.testing.assert_allclose(first, -0.1 * x.T @ (dy @ w.T @ w.T), rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(second, -0.1 * ((x @ w @ w).T @ dy + (x @ w).T @ (dy @ w.T)), rtol=1e-4, atol=1e-6)
+
+
+def test_numbers_of_the_source_are_no_parameters(tmp_path: Path) -> None:
+    """What PyTorch's exporter writes as Constant nodes was no parameter, such as the ones and zeros of a normalisation that has none; a scale
+    that stands first in its product is one, a matrix that stands first is none."""
+    nodes = [
+        helper.make_node("Constant", [], [f"/norm/{name}"], name=f"/norm/{name}", value=numpy_helper.from_array(data))
+        for name, data in (("ones", ONES), ("zeros", ZEROS))
+    ]
+    nodes += [
+        _node("MatMul", "x w", "a", "product"),
+        _node("LayerNormalization", "a /norm/ones /norm/zeros", "b", "norm"),
+        _node("MatMul", "b v", "c", "second"),
+        _node("MatMul", "neighbours c", "d", "neighbours"),
+        _node("Mul", "gamma d", "y", "scaled"),
+    ]
+    constants = {
+        "neighbours": np.eye(ROWS, dtype=np.float32) + 1,
+        "w": WEIGHT,
+        "v": WEIGHT + 1,
+        "gamma": np.full((1, WIDTH), 0.5, np.float32),
+    }
+    assert list(_weights(_trained(nodes, constants, tmp_path, producer="pytorch"))) == ["w", "v", "gamma"]

@@ -12,7 +12,7 @@ from mslite.converter.mindir.ops.rearrange import Bitcast
 from mslite.converter.mindir.ops.unary import Cast
 
 from .call import Call
-from .model import is_state
+from .parameters import is_state
 from .registry import onnx_operator
 from .tensors import UnsupportedTensor, data_type
 

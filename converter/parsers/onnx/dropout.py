@@ -31,7 +31,11 @@ def dropout(call: Call) -> tuple[Value, Value | None]:
         training, ratio = call.constant(2), call.constant(1) if call.has_input(1) else np.float32(_RATIO)
         if training is None and (ratio is None or np.any(ratio)):
             return _drawn(call)
-        if not call.scope.session.trains and (training is None or np.any(training)) and (ratio is None or np.any(ratio)):
+        if (
+            not call.scope.session.trains
+            and (training is None or np.any(training))
+            and (ratio is None or np.any(ratio))
+        ):
             raise call.block("training mode is not supported", "Export the model for inference (eval mode)")
     x = call.input(0)
     if not call.has_output(1):

@@ -19,6 +19,7 @@ from mslite.converter.mindir.graph import Array
 from mslite.converter.mindir.verifier import MAX_RANK
 
 from .branches import inline_branch
+from .parameters import said_parameters
 
 _LARGEST = 64
 """Elements of the largest tensor that is computed here; as many as travel with shapes elsewhere."""
@@ -68,10 +69,14 @@ _OPERATORS = frozenset(
 )
 
 
-def fold_shapes(model: ModelProto, types: Mapping[str, TypeProto], initializers: dict[str, TensorProto]) -> bool:
-    """Replaces the nodes of the main graph that give known numbers. Says whether there were any."""
+def fold_shapes(
+    model: ModelProto, types: Mapping[str, TypeProto], initializers: dict[str, TensorProto], numbers: set[str]
+) -> bool:
+    """Replaces the nodes of the main graph that give known numbers. Says whether there were any. `numbers` gets the names of those that are
+    computed of no initializer."""
     graph = model.graph
     known = _constants(graph)
+    stored = {tensor.name for tensor in graph.initializer} - numbers
     partial: dict[str, list[int | None]] = {}
     kept: list[NodeProto] = []
     folded: list[TensorProto] = []
@@ -94,6 +99,7 @@ def fold_shapes(model: ModelProto, types: Mapping[str, TypeProto], initializers:
             kept.append(node)
             continue
         known[node.output[0]] = result
+        (numbers if stored.isdisjoint(node.input) else stored).add(node.output[0])
         if node.op_type != "Constant":
             folded.append(onnx.numpy_helper.from_array(np.asarray(result, order="C"), node.output[0]))
         else:
@@ -109,9 +115,12 @@ def fold_shapes(model: ModelProto, types: Mapping[str, TypeProto], initializers:
 
 
 def _constants(graph: GraphProto) -> dict[str, Array]:
-    """The small initializers. A damaged one is left to whoever reads it."""
+    """The small initializers, but for parameters. A damaged one is left to whoever reads it."""
     known: dict[str, Array] = {}
+    kinds = said_parameters(graph)
     for tensor in graph.initializer:
+        if kinds.get(tensor.name):
+            continue
         count = prod(tensor.dims)
         if 0 <= count <= _LARGEST and all(dim >= 0 for dim in tensor.dims):
             array = _array(tensor)

@@ -84,7 +84,7 @@ def _expand_foreign(
     if expand_nodes(model, version, infer_types(model), constants, unexpanded):
         return True
     return bool(unexpanded.waiting) and expand_nodes(
-        model, version, known_types(model, constants), constants, unexpanded
+        model, version, known_types(model, constants, set()), constants, unexpanded
     )
 
 

@@ -15,17 +15,19 @@ from mslite.converter.quoting import quoted
 from .functions import FunctionError, expand_functions
 from .known_types import known_types
 from .model import DOMAINS, SourceModel, graph_error
+from .parameters import keeps_parameters_apart, restore_biases, said_parameters, separate_copies
 from .protos import all_nodes, sub_graphs
 from .quantised_flow import real_movements
 from .tensors import MAX_DIMENSION, TensorReader
 
-_KIND = "pkg.torch.export.graph_signature.InputSpec.kind"
 _LARGE_BYTES = 4096
 """Initializers from this size on are kept out of the skeleton that type inference copies around."""
 
 
-def load(source: str | Path | ModelProto, input_shapes: Mapping[str, Sequence[int]] | None = None) -> SourceModel:
-    """Reads and checks a model. Raises ConversionError."""
+def load(
+    source: str | Path | ModelProto, input_shapes: Mapping[str, Sequence[int]] | None = None, trains: bool = False
+) -> SourceModel:
+    """Reads and checks a model, which `trains`, or infers. Raises ConversionError."""
     if isinstance(source, ModelProto):
         proto, name, folder = source, source.graph.name or "model", None
     else:
@@ -35,6 +37,9 @@ def load(source: str | Path | ModelProto, input_shapes: Mapping[str, Sequence[in
         raise graph_error(name, "this is not an ONNX model: it has no graph")
     _check_texts(proto, name)
     _check_sizes(proto.graph, name)
+    if trains and not isinstance(source, ModelProto):  # whose model stays as it is
+        separate_copies(proto.graph)
+        restore_biases(proto.graph)
     skeleton, initializers = _skeleton(proto, name)
     opsets = _operator_sets(skeleton, name)
     _apply_shapes(skeleton.graph, input_shapes or {}, name)
@@ -43,7 +48,10 @@ def load(source: str | Path | ModelProto, input_shapes: Mapping[str, Sequence[in
     except FunctionError as error:
         raise graph_error(name, f"the functions of the model cannot be expanded: {error}") from None
     real_movements(skeleton.graph, initializers)
-    types = known_types(skeleton, initializers)
+    stored, numbers = list(initializers), set[str]()
+    types = known_types(skeleton, initializers, numbers)
+    producer = f"{proto.producer_name} {proto.producer_version}".strip()
+    keeps_parameters = keeps_parameters_apart(producer, stored)
     return SourceModel(
         name=name,
         skeleton=skeleton,
@@ -51,21 +59,12 @@ def load(source: str | Path | ModelProto, input_shapes: Mapping[str, Sequence[in
         initializers=initializers,
         opsets=_operator_sets(skeleton, name),
         reader=TensorReader(folder),
-        producer=f"{proto.producer_name} {proto.producer_version}".strip(),
+        producer=producer,
         types=types,
         unexpanded=unexpanded,
-        parameters=_parameters(proto.graph),
+        keeps_parameters=keeps_parameters,
+        parameters=said_parameters(proto.graph) | dict.fromkeys(numbers if keeps_parameters else (), False),
     )
-
-
-def _parameters(graph: GraphProto) -> dict[str, bool]:
-    """What torch.onnx.export(dynamo=True) says of initializers: which are parameters, and which buffers and constants."""
-    return {
-        value.name: entry.value == "PARAMETER"
-        for value in (*graph.value_info, *graph.input)
-        for entry in value.metadata_props
-        if entry.key == _KIND
-    }
 
 
 def _read_file(path: Path) -> ModelProto:

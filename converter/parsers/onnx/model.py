@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 
 import onnx
@@ -13,7 +12,6 @@ from mslite.converter.errors import ConversionError, ReturnCode
 from .tensors import TensorReader
 from .unexpanded import Unexpanded
 
-_STATE = re.compile(r"(?!\d+$)\w+(\.\w+)*")
 DOMAINS = {"ai.onnx": ""}
 """Other spellings of a domain."""
 
@@ -35,16 +33,8 @@ class SourceModel:
     unexpanded: Unexpanded = field(default_factory=Unexpanded)
     parameters: dict[str, bool] = field(default_factory=dict)
     """Of initializers, where the exporter says it: whether they are trained."""
-
-    @property
-    def keeps_parameters(self) -> bool:
-        """Whether parameters are initializers, and nothing else is one: as PyTorch writes them, unless they were frozen before."""
-        return self.producer.startswith("pytorch") and any(is_state(name) for name in self.initializers)
-
-
-def is_state(name: str) -> bool:
-    """Whether it is a name of PyTorch's parameters and buffers; those of constants that were computed have slashes or colons."""
-    return _STATE.fullmatch(name) is not None
+    keeps_parameters: bool = False
+    """Whether parameters are initializers, and Constant nodes are none."""
 
 
 def graph_error(name: str, message: str) -> ConversionError:

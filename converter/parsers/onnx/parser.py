@@ -64,7 +64,7 @@ def parse(
     """
     name = source.graph.name or "model" if isinstance(source, ModelProto) else str(source)
     try:
-        model = load(source, input_shapes)
+        model = load(source, input_shapes, trains)
         session = Session(model, inference, trains)
         GraphImporter(session, model.graph, "main_graph").run()
     except RecursionError:

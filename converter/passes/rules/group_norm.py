@@ -57,6 +57,8 @@ def _rewrite(match: Match, graph: Graph) -> None:
         float_value(f"{root.name}_{name}", np.repeat(as_float(match.value(name)).reshape(-1), repeats))
         for name in ("gamma", "beta")
     ]
+    for parameter, name in zip(parameters, ("gamma", "beta"), strict=True):
+        parameter.is_parameter = match.value(name).is_parameter
     become(root, GroupNormFusion(num_groups=groups, epsilon=norm.epsilon, affine=True), [x, *parameters])
 
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from mslite.converter.mindir.graph import Array, Graph, Node, Value
+from mslite.converter.mindir.graph import Array, Graph, Node, Value, is_parameter_of
 from mslite.converter.mindir.ops.normalization import GroupNormFusion, InstanceNorm, RmsNorm
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.pattern import Match, const, op
@@ -81,6 +81,10 @@ def _rewrite(match: Match, graph: Graph) -> None:
     new = [vector * constant for vector in old] if "mul" in match.nodes else [old[0], old[1] + constant]
     named = zip(("gamma", "beta"), new, strict=False)
     inputs = [float_value(f"{root.name}_{name}", vector.reshape(_stored(norm, sizes))) for name, vector in named]
+    for place, value in enumerate(inputs):
+        own = _parameters(norm)[place : place + 1]
+        is_changed = place == 1 or "mul" in match.nodes
+        value.is_parameter = is_parameter_of([*own, match.value("constant")] if is_changed else own)
     become(root, norm.op, [norm.inputs[0], *inputs], norm.name)
 
 

@@ -1,0 +1,134 @@
+"""What PyTorch's exporters say of initializers: which are trained."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable
+
+import numpy as np
+from onnx import GraphProto, NodeProto, TensorProto, helper, numpy_helper
+
+_KIND = "pkg.torch.export.graph_signature.InputSpec.kind"
+_PARAMETER = "PARAMETER"
+_ORIGIN = "pkg.torch.onnx.fx_node"
+_BIAS = re.compile(r"args = \(%\w+, %p_\w+, %(p_\w+)")
+_SCOPES = "pkg.torch.onnx.name_scopes"
+_NUMBER, _CALL = re.compile(r"\d+"), re.compile(r"@\d+")
+_STATE = re.compile(r"(?!\d+$)\w+(\.\w+)*")
+
+
+def said_parameters(graph: GraphProto) -> dict[str, bool]:
+    """What torch.onnx.export(dynamo=True) says of initializers: which are parameters, and which buffers and constants."""
+    return {
+        value.name: entry.value == _PARAMETER
+        for value in (*graph.value_info, *graph.input)
+        for entry in value.metadata_props
+        if entry.key == _KIND
+    }
+
+
+def keeps_parameters_apart(producer: str, initializers: Iterable[str]) -> bool:
+    """Whether parameters are initializers, and Constant nodes are none: as PyTorch writes them, unless they were frozen before."""
+    return producer.startswith("pytorch") and any(map(is_state, initializers))
+
+
+def is_state(name: str) -> bool:
+    """Whether it is a name of PyTorch's parameters and buffers; those of constants that were computed have slashes or colons."""
+    return _STATE.fullmatch(name) is not None
+
+
+def separate_copies(graph: GraphProto) -> None:
+    """Gives each module its own initializers, where torch.onnx.export(dynamo=True) has made one of equal ones: copies of a layer, as
+    nn.TransformerEncoder makes them. Such an initializer has the name of the module that reads it first; one that modules share in
+    the source that of the last. Those that the exporter has computed have no such name, and go with the others of their modules."""
+    stored = {
+        tensor.name: tensor for tensor in graph.initializer if tensor.data_type == TensorProto.FLOAT and tensor.dims
+    }
+    readers: dict[str, list[tuple[NodeProto, int, str]]] = {}
+    for node in graph.node:
+        module = _module(node)
+        for place, name in enumerate(node.input if module else ()):
+            if name in stored:
+                readers.setdefault(name, []).append((node, place, module or ""))
+    copies = {
+        _apart(found[0][2], module)
+        for name, found in readers.items()
+        for _, _, module in found
+        if name.startswith(f"{found[0][2]}.")
+    }
+    kinds = said_parameters(graph)
+    for name, found in readers.items():
+        first, own = found[0][2], dict[str, str]()
+        for node, place, module in found:
+            pair = _apart(first, module)
+            if pair is None or not (name.startswith(f"{first}.") or (name not in kinds and pair in copies)):
+                continue
+            if module not in own:
+                own[module] = _copied(graph, stored[name], name.replace(f"{first}.", f"{module}.", 1), len(own))
+            node.input[place] = own[module]
+
+
+def _apart(first: str, second: str) -> tuple[str, str] | None:
+    """Up to the number by which two modules differ; None where they are one, or differ in more."""
+    if first == second or _NUMBER.sub("", first) != _NUMBER.sub("", second):
+        return None
+    ours, others = first.split("."), second.split(".")
+    count = next(at for at, pair in enumerate(zip(ours, others, strict=True), 1) if pair[0] != pair[1])
+    return ".".join(ours[:count]), ".".join(others[:count])
+
+
+def restore_biases(graph: GraphProto) -> None:
+    """Gives layers the bias of zeros back that torch.onnx.export(dynamo=True) has left out: what it says of the origin of a node names it.
+    In training it does not stay zeros."""
+    stored = {tensor.name: tensor for tensor in graph.initializer if tensor.data_type == TensorProto.FLOAT}
+    for node in graph.node:
+        if node.op_type not in ("Conv", "ConvTranspose", "Gemm") or len(node.input) != 2 or node.input[1] not in stored:
+            continue
+        named = _BIAS.search(_said(node, _ORIGIN))
+        weight = stored[node.input[1]]
+        if named is None or len(weight.dims) < 2:
+            continue
+        values = {attribute.name: attribute.i for attribute in node.attribute}
+        if node.op_type == "ConvTranspose":
+            channels = weight.dims[1] * values.get("group", 1)
+        else:
+            channels = weight.dims[1 if node.op_type == "Gemm" and not values.get("transB") else 0]
+        name = re.sub(r"weight$", "bias", weight.name) if weight.name.endswith("weight") else named[1]
+        if name in stored:
+            name = f"{name}/{node.name}"
+        graph.initializer.append(numpy_helper.from_array(np.zeros(channels, np.float32), name))
+        stored[name] = graph.initializer[-1]
+        said = graph.value_info.add()
+        said.CopyFrom(helper.make_tensor_value_info(name, TensorProto.FLOAT, [channels]))
+        said.metadata_props.add(key=_KIND, value=_PARAMETER)
+        node.input.append(name)
+
+
+def _said(node: NodeProto, key: str) -> str:
+    return next((entry.value for entry in node.metadata_props if entry.key == key), "")
+
+
+def _module(node: NodeProto) -> str | None:
+    """The module that a node belongs to, by its name; a further call of it is marked there."""
+    try:
+        scopes = ast.literal_eval(_said(node, _SCOPES) or "[]")
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+    known = isinstance(scopes, list) and len(scopes) > 1 and isinstance(scopes[-2], str)
+    return _CALL.sub("", scopes[-2]) if known else None
+
+
+def _copied(graph: GraphProto, tensor: TensorProto, name: str, number: int) -> str:
+    """Another initializer with the same numbers; what is said of the first is said of it."""
+    if name == tensor.name:
+        name = f"{name}/copy_{number}"
+    copy = graph.initializer.add()
+    copy.CopyFrom(tensor)
+    copy.name = name
+    for info in list(graph.value_info):
+        if info.name == tensor.name:
+            said = graph.value_info.add()
+            said.CopyFrom(info)
+            said.name = name
+    return name
