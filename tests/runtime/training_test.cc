@@ -37,8 +37,9 @@ constexpr int32_t kBatch = 4;
 constexpr int32_t kFeatures = 9;
 constexpr int32_t kClasses = 3;
 
-// logits = x * w^T, their cross entropy with labels, and Momentum.
-std::string TrainingModel() {
+// logits = x * w^T, their cross entropy with labels, and Momentum; a second weight, which nobody reads, may follow the
+// same gradient at a rate of its own.
+std::string TrainingModel(bool has_second = false) {
   ModelBuilder m;
   auto &b = m.builder;
   const uint32_t x = m.Value("x", {kBatch, kFeatures});
@@ -60,7 +61,17 @@ std::string TrainingModel() {
   m.Node("Gradients/net/MatMul", schema::CreateMatMulFusion(b, true, false), {logits_grad, x}, {weight_grad});
   m.Node("optimizer/Momentum", schema::CreateApplyMomentum(b), {weight, moments, rate, weight_grad, momentum},
          {updated});
-  m.Graph({x, labels}, {loss}, {0, 1, 2, 3, 4});
+  std::vector<uint32_t> nodes = {0, 1, 2, 3, 4};
+  if (has_second) {
+    const uint32_t second = m.Floats("v", {kClasses, kFeatures}, zeros);
+    const uint32_t its_moments = m.Floats("moments.v", {kClasses, kFeatures}, zeros);
+    const uint32_t its_rate = m.Floats("rate.v", {}, {0.125f});
+    const uint32_t its_update = m.Value("updated.v", {kClasses, kFeatures});
+    m.Node("optimizer/Momentum-v", schema::CreateApplyMomentum(b),
+           {second, its_moments, its_rate, weight_grad, momentum}, {its_update});
+    nodes.push_back(5);
+  }
+  m.Graph({x, labels}, {loss}, nodes);
   return m.Finish({x, labels}, {loss});
 }
 
@@ -250,6 +261,27 @@ TEST_F(Training, LearnsInMixedPrecision) {
   const bool computes_in_half = false;
 #endif
   EXPECT_EQ(product, computes_in_half ? DataType::kNumberTypeFloat16 : DataType::kNumberTypeFloat32);
+}
+
+// Each optimiser keeps its own rate: it is divided, and comes back.
+TEST(VirtualBatches, KeepTheRatesOfOptimisersApart) {
+  Model model;
+  ASSERT_EQ(BuildFrom(TrainingModel(true), &model), kSuccess);
+  const auto rates = [&model] {
+    std::vector<float> found;
+    for (const MSTensor &number : model.GetOptimizerParams()) {
+      if (number.Name() == "momentum") continue;
+      found.push_back(*static_cast<const float *>(number.Data().get()));
+    }
+    return found;
+  };
+  EXPECT_EQ(rates(), (std::vector<float>{0.5f, 0.125f}));
+  ASSERT_EQ(model.SetupVirtualBatch(2), kSuccess);
+  EXPECT_EQ(rates(), (std::vector<float>{0.25f, 0.0625f}));
+  ASSERT_EQ(model.SetupVirtualBatch(4, 0.1f), kSuccess);
+  EXPECT_EQ(rates(), (std::vector<float>{0.1f, 0.1f}));
+  ASSERT_EQ(model.SetupVirtualBatch(1), kSuccess);
+  EXPECT_EQ(rates(), (std::vector<float>{0.5f, 0.125f}));
 }
 
 TEST_F(Training, RefusesLevelsOfNoPrecision) {
