@@ -20,6 +20,7 @@
 #include "kernel.h"
 #include "peak.h"
 #include "plan/cpu_features.h"
+#include "plan/every_kernel.h"
 
 namespace {
 
@@ -213,10 +214,7 @@ bool Measure(Layer layer, bool is_stored, const std::string &filter, double peak
   const mslite_tensor *outputs = output;
   const mslite_node node = {layer.op, params, count, 1, inputs.data(), &outputs, 0};
   std::vector<float> result(static_cast<size_t>(mslite_element_count(output)) + 1);
-  std::vector<const mslite_kernel *> kernels(mslite_kernels, mslite_kernels + mslite_kernel_count);
-  kernels.insert(kernels.end(), mslite_training_kernels.kernels,
-                 mslite_training_kernels.kernels + mslite_training_kernels.count);
-  for (const mslite_kernel *entry : kernels) {
+  for (const mslite_kernel *entry : mslite::EveryKernel()) {
     const mslite_kernel &kernel = *entry;
     if (kernel.op != layer.op || std::strstr(kernel.name, filter.c_str()) == nullptr) continue;
     if ((kernel.quantised != 0) != is_stored) continue;

@@ -26,20 +26,31 @@ OWN_FLOAT = "mslite float32"
 """mslite on the float network of the same name, beside a quantised one."""
 
 
+@dataclass(kw_only=True)
+class Figures:
+    """What was measured of one runtime, or why nothing could be."""
+
+    median_ms: float | None = None
+    rounds_ms: list[float] = field(default_factory=list)
+    peak_mb: float | None = None
+    """Memory that getting ready and the first run took at most, in a process that did nothing else."""
+    error: str = ""
+
+    def conclude(self) -> None:
+        """After the last round: the figure that stands for all."""
+        if self.rounds_ms and not self.error:
+            self.median_ms = statistics.median(self.rounds_ms)
+
+
 @dataclass
-class Row:
+class Row(Figures):
     """What one runtime does on one network with one thread count."""
 
     network: str
     threads: int
     runtime: str
-    median_ms: float | None = None
-    rounds_ms: list[float] = field(default_factory=list)
-    peak_mb: float | None = None
-    """Memory that loading and one run took at most, in a process that did nothing else."""
     cosine: float | None = None
     """Cosine of the first output with the reference runtime's."""
-    error: str = ""
 
 
 class Worker:
@@ -146,8 +157,7 @@ def measure(
             for worker in workers.values():
                 worker.close()
     for row in rows.values():
-        if row.rounds_ms and not row.error:
-            row.median_ms = statistics.median(row.rounds_ms)
+        row.conclude()
     return list(rows.values())
 
 

@@ -62,6 +62,7 @@ TrainerImpl::TrainerImpl(const TrainerSettings &settings)
       is_mixed_(IsMixed(config_, settings.options.half && settings.options.isas.Has(MSLITE_ISA_NEON_FP16))),
       loss_scale_(config_.mix_precision_cfg_),
       loss_names_(config_.GetLossName()),
+      inference_kernels_(settings.options.more_kernels),
       options_(settings.options) {
   if (loss_names_.empty()) loss_names_ = DefaultLossNames();
   options_.inter_op = 1;  // updates in place rely on the order of the nodes
@@ -177,7 +178,7 @@ Status TrainerImpl::MakeEvaluation(bool only_plans) {
   if (!only_plans) MSLITE_TRY(SetNewWeights(weights, graph.get()));
   SessionOptions options = options_;
   options.variables = nullptr;
-  options.more_kernels.pop_back();  // those of training: as in any inference
+  options.more_kernels = inference_kernels_;
   options.half = evaluates_in_half_;
   options.only_plans = only_plans;
   std::shared_ptr<Session> made;

@@ -82,6 +82,7 @@ class TrainerImpl : public Trainer {
   bool is_mixed_;  // precision
   LossScale loss_scale_;
   std::vector<std::string> loss_names_;
+  const KernelLists inference_kernels_;  // of the options, without those of training
   SessionOptions options_;
   std::vector<TensorShape> shapes_;  // of the inputs, when they have been resized
   size_t loss_count_ = 0;

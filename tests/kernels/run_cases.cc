@@ -12,6 +12,7 @@
 
 #include "model/half.h"
 #include "model/unpack.h"
+#include "plan/every_kernel.h"
 #include "plan/single_node.h"
 #include "schema/ops_generated.h"
 
@@ -216,9 +217,7 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "usage: run_cases FILE, written by tests.kernels.export_cases\n");
     return 2;
   }
-  std::vector<const mslite_kernel *> kernels(mslite_kernels, mslite_kernels + mslite_kernel_count);
-  kernels.insert(kernels.end(), mslite_training_kernels.kernels,
-                 mslite_training_kernels.kernels + mslite_training_kernels.count);
+  const std::vector<const mslite_kernel *> kernels = mslite::EveryKernel();
   int passed = 0;
   int failed = 0;
   std::set<std::string> isas;

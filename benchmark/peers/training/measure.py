@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..measure import Worker
+from ..measure import Figures, Worker
 from .runtimes import IN_HALF, TRAINERS
 
 REFERENCE = "PyTorch"
@@ -24,19 +24,14 @@ _OF_THE_GRAPH_MB = 6
 
 
 @dataclass
-class Row:
+class Row(Figures):
     """What one way of training does with one network, batch and thread count."""
 
     network: str
     batch: int
     threads: int
     runtime: str
-    median_ms: float | None = None
-    rounds_ms: list[float] = field(default_factory=list)
-    peak_mb: float | None = None
-    """Memory that making the network and the first steps took at most."""
     losses: list[float] = field(default_factory=list)
-    error: str = ""
 
 
 @dataclass(frozen=True)
@@ -103,8 +98,7 @@ def measure(network: str, batch: int, threads: int, work: Path, turns: Turns, ve
         for worker in workers.values():
             worker.close()
     for row in rows.values():
-        if row.rounds_ms:
-            row.median_ms = statistics.median(row.rounds_ms)
+        row.conclude()
     return list(rows.values())
 
 
