@@ -13,10 +13,12 @@ ROWS = [
     Row("net", 8, 1, "mslite, gradients given up", median_ms=2.1, peak_mb=24.0, losses=[1.0, 0.5]),
     Row("net", 8, 1, "PyTorch", median_ms=4.0, peak_mb=60.0, losses=[1.0, 0.5001]),
     Row("net", 8, 1, "torch.compile", median_ms=2.5, peak_mb=70.0, losses=[1.0, 0.6]),
+    Row("net", 8, 1, "mslite, half of PyTorch's memory", median_ms=2.4, peak_mb=29.0, losses=[1.0, 0.5]),
     Row("other", 8, 1, "mslite", error="it does not fit"),
     Row("other", 8, 1, "mslite, gradients given up", error="it does not fit"),
     Row("other", 8, 1, "PyTorch", median_ms=4.0, peak_mb=60.0),
     Row("other", 8, 1, "torch.compile", median_ms=4.0, peak_mb=60.0),
+    Row("other", 8, 1, "mslite, half of PyTorch's memory", error="it does not fit"),
 ]
 
 
@@ -25,9 +27,9 @@ def test_mslite_is_set_beside_both_where_they_ran(tmp_path: Path) -> None:
     assert time_ratios(ROWS, 2) == {}
     write_markdown(ROWS, {"mslite": "1", "PyTorch": "2"}, "a machine", tmp_path / "train.md")
     times, memory = (tmp_path / "train.md").read_text().split("**Memory**")
-    assert "| net | 8 | 2.00 | 2.10 | 4.00 | 2.50 | 0.50 | 0.80 |" in times
-    assert "| other | 8 | - | - | 4.00 | 4.00 | - | - |" in times
-    assert "| net | 8 | 30 | 24 | 60 | 70 | 0.50 | 0.40 |" in memory
+    assert "| net | 8 | 2.00 | 2.10 | 4.00 | 2.50 | 2.40 | 0.50 | 0.80 |" in times
+    assert "| other | 8 | - | - | 4.00 | 4.00 | - | - | - |" in times
+    assert "| net | 8 | 30 | 24 | 60 | 70 | 29 | 0.50 | 0.40 | 0.48 |" in memory
     assert "- mslite with other: it does not fit" in memory
     write_json(ROWS, {"mslite": "1"}, "a machine", tmp_path / "train.json")
     assert json.loads((tmp_path / "train.json").read_text())["rows"][2]["median_ms"] == 4.0
