@@ -81,7 +81,8 @@ Status WithSlots(const std::shared_ptr<SharedModel> &opened, const OpenSettings 
   const auto known =
       std::find_if(models.begin(), models.end(), [&](const auto &entry) { return entry.second.lock() == opened; });
   if (known == models.end()) return FromBytes(opened->graph->file, settings, model);
-  std::weak_ptr<SharedModel> &place = models[{known->first.first, mslite_part_adapters[0].slots_text(*settings.adapter)}];
+  std::weak_ptr<SharedModel> &place =
+      models[{known->first.first, mslite_part_adapters[0].slots_text(*settings.adapter)}];
   *model = place.lock();
   if (*model != nullptr) return mindspore::kSuccess;
   MSLITE_TRY(FromBytes(opened->graph->file, settings, model));

@@ -12,7 +12,7 @@
 
 namespace mslite::codegen {
 struct OperatorNeeds {
-  int32_t kinds = 0;                     // sum of MSLITE_KIND_...
+  int32_t kinds = 0;               // sum of MSLITE_KIND_...
   std::set<std::string> refusing;  // kernels that take no call of the model whose first operand is float32
 };
 
