@@ -435,3 +435,22 @@ def test_a_table_that_is_the_head_and_was_transposed(tmp_path: Path) -> None:
     slope = dy.T @ a
     np.add.at(slope, ids, dy @ t)
     np.testing.assert_allclose(_weights(model)["table"], table - 0.1 * slope, rtol=1e-4, atol=1e-5)
+
+
+def test_normalisation_that_the_exporter_has_folded_is_told(tmp_path: Path) -> None:
+    kernel = _CHANCE.standard_normal((4, 3, 1, 1)).astype(np.float32)
+    ends = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, [2, channels, 5, 6])
+        for name, channels in (("x", 3), ("y", 4))
+    ]
+    for target, told in (("batch_norm", True), ("conv2d", False)):
+        node = _of_module(
+            _node("Conv", "x kernel", "y", "layer"),
+            "norm",
+            f"%y : call_function[target=torch.ops.aten.{target}.default]",
+        )
+        graph = helper.make_graph([node], "graph", ends[:1], ends[1:], [numpy_helper.from_array(kernel, "kernel")])
+        opsets = [helper.make_opsetid("", 17)]
+        save_model(helper.make_model(graph, opset_imports=opsets, ir_version=8), tmp_path / "net.onnx")
+        notes = convert(Options(tmp_path / "net.onnx", tmp_path / target, training=TrainSettings())).notes
+        assert any("1 batch normalisation(s) part of convolutions" in note for note in notes) == told

@@ -148,6 +148,11 @@ def _is_transpose(table: TensorProto, matrix: TensorProto, read: Callable[[Tenso
     return bool((others == ours.T).all()) and bool((ours != ours.reshape(-1)[0]).any())
 
 
+def folded_norms(graph: GraphProto) -> int:
+    """How many batch normalisations torch.onnx.export(dynamo=True) has made part of convolutions."""
+    return sum("batch_norm" in _said(node, _ORIGIN) for node in graph.node if node.op_type in ("Conv", "ConvTranspose"))
+
+
 def _said(node: NodeProto, key: str) -> str:
     return next((entry.value for entry in node.metadata_props if entry.key == key), "")
 
