@@ -205,7 +205,8 @@ class _Differentiation:
         self.behind_weights: set[Node] = set()
         for node in self.forward:
             before = {value.producer for value in node.inputs}
-            weighs = isinstance(node.op, _WITH_WEIGHTS) or any(value in scales.weights for value in node.inputs)
+            is_table = isinstance(node.op, Gather | GatherNd) and node.inputs[0].data is not None
+            weighs = is_table or isinstance(node.op, _WITH_WEIGHTS) or not scales.weights.isdisjoint(node.inputs)
             if weighs or self.behind_weights & before:
                 self.behind_weights.add(node)
 

@@ -373,3 +373,84 @@ def test_numbers_of_the_source_are_no_parameters(tmp_path: Path) -> None:
         "gamma": np.full((1, WIDTH), 0.5, np.float32),
     }
     assert list(_weights(_trained(nodes, constants, tmp_path, producer="pytorch"))) == ["w", "v", "gamma"]
+
+
+def _of_module(node: NodeProto, module: str, origin: str = "") -> NodeProto:
+    """As torch.onnx.export(dynamo=True) says where a node comes from."""
+    node.metadata_props.add(key="pkg.torch.onnx.name_scopes", value=repr(["", module, "linear"]))
+    node.metadata_props.add(key="pkg.torch.onnx.fx_node", value=origin)
+    return node
+
+
+@pytest.mark.parametrize(("name", "count"), [("layers.0.weight", 2), ("layers.1.weight", 1)])
+def test_copies_of_a_layer_in_a_simplified_file(name: str, count: int, tmp_path: Path) -> None:
+    """Equal weights of layers that differ are one initializer with the name of the first, those of one layer in two places have the name of
+    the last."""
+    nodes = [
+        _of_module(_node("MatMul", f"x {name}", "a", "first"), "layers.0"),
+        _of_module(_node("MatMul", f"a {name}", "y", "second"), "layers.1"),
+    ]
+    model = _trained(nodes, {name: WEIGHT}, tmp_path, "pytorch", {name: "PARAMETER"})
+    assert len(_weights(model)) == count
+    model.run_step([X, LABELS])
+    w, x = WEIGHT.astype(np.float64), X.astype(np.float64)
+    dy = (x @ w @ w - LABELS) * (2 / LABELS.size)
+    slopes = [x.T @ (dy @ w.T), (x @ w).T @ dy]
+    expected = slopes if count == 2 else [slopes[0] + slopes[1]]
+    for found, slope in zip(_weights(model).values(), expected, strict=True):
+        np.testing.assert_allclose(found, WEIGHT - 0.1 * slope, rtol=1e-4, atol=1e-6)
+
+
+def test_a_bias_of_zeros_that_was_left_out(tmp_path: Path) -> None:
+    origin = (
+        "%linear : call_function[target=torch.ops.aten.linear.default](args = (%x, %p_head_weight, {}), kwargs = {{}})"
+    )
+    for bias, names in (("%p_head_bias", {"head.weight", "head.bias"}), ("None", {"head.weight"})):
+        nodes = [_of_module(_node("Gemm", "x head.weight", "y", "layer"), "head", origin.format(bias))]
+        model = _trained(nodes, {"head.weight": WEIGHT}, tmp_path, "pytorch", {"head.weight": "PARAMETER"})
+        assert set(_weights(model)) == names
+        model.run_step([X, LABELS])
+        if len(names) > 1:
+            slope = ((X @ WEIGHT - LABELS) * (2 / LABELS.size)).sum(axis=0)
+            np.testing.assert_allclose(_weights(model)["head.bias"], -0.1 * slope, rtol=1e-4, atol=1e-6)
+        (tmp_path / "net.ms").unlink()
+
+
+def test_a_table_that_is_the_head_and_was_transposed(tmp_path: Path) -> None:
+    """The exporter has computed the transpose: they are one weight all the same."""
+    ids = X.argmax(axis=1)
+    table = _CHANCE.standard_normal((WIDTH, WIDTH)).astype(np.float32)
+    nodes = [
+        _node("ArgMax", "x", "ids", "ids", axis=1, keepdims=0),
+        _node("Gather", "table ids", "rows", "embedding"),
+        _node("Add", "x rows", "a", "sum"),
+        _node("MatMul", "a turned", "y", "head"),
+    ]
+    constants = {"table": table, "turned": table.T.copy()}
+    model = _trained(nodes, constants, tmp_path)
+    assert list(_weights(model)) == ["table"]
+    model.run_step([X, LABELS])
+    a, t = X + table[ids].astype(np.float64), table.astype(np.float64)
+    dy = (a @ t.T - LABELS) * (2 / LABELS.size)
+    slope = dy.T @ a
+    np.add.at(slope, ids, dy @ t)
+    np.testing.assert_allclose(_weights(model)["table"], table - 0.1 * slope, rtol=1e-4, atol=1e-5)
+
+
+def test_normalisation_that_the_exporter_has_folded_is_told(tmp_path: Path) -> None:
+    kernel = _CHANCE.standard_normal((4, 3, 1, 1)).astype(np.float32)
+    ends = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, [2, channels, 5, 6])
+        for name, channels in (("x", 3), ("y", 4))
+    ]
+    for target, told in (("batch_norm", True), ("conv2d", False)):
+        node = _of_module(
+            _node("Conv", "x kernel", "y", "layer"),
+            "norm",
+            f"%y : call_function[target=torch.ops.aten.{target}.default]",
+        )
+        graph = helper.make_graph([node], "graph", ends[:1], ends[1:], [numpy_helper.from_array(kernel, "kernel")])
+        opsets = [helper.make_opsetid("", 17)]
+        save_model(helper.make_model(graph, opset_imports=opsets, ir_version=8), tmp_path / "net.onnx")
+        notes = convert(Options(tmp_path / "net.onnx", tmp_path / target, training=TrainSettings())).notes
+        assert any("1 batch normalisation(s) part of convolutions" in note for note in notes) == told

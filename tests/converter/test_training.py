@@ -207,7 +207,9 @@ def test_rule(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.nonconforming("every operator by itself, also what later versions have dropped")
-@pytest.mark.parametrize("step", [unary.Sign(), _activated(ActivationType.SIGN), unary.Floor(), unary.Ceil(), unary.Round()])
+@pytest.mark.parametrize(
+    "step", [unary.Sign(), _activated(ActivationType.SIGN), unary.Floor(), unary.Ceil(), unary.Round()]
+)
 def test_steps_pass_nothing_on(step: Operator, tmp_path: Path) -> None:
     """z times its sign, or its whole part: the gradient comes by the other factor alone."""
     x, weight = numbers(4, 5), numbers(5, 6)

@@ -15,7 +15,7 @@ from mslite.converter.quoting import quoted
 from .functions import FunctionError, expand_functions
 from .known_types import known_types
 from .model import DOMAINS, SourceModel, graph_error
-from .parameters import keeps_parameters_apart, restore_biases, said_parameters, separate_copies
+from .parameters import keeps_parameters_apart, restore_biases, said_parameters, separate_copies, tie_tables
 from .protos import all_nodes, sub_graphs
 from .quantised_flow import real_movements
 from .tensors import MAX_DIMENSION, TensorReader
@@ -40,6 +40,7 @@ def load(
     if trains and not isinstance(source, ModelProto):  # whose model stays as it is
         separate_copies(proto.graph)
         restore_biases(proto.graph)
+        tie_tables(proto.graph, TensorReader(folder).read)
     skeleton, initializers = _skeleton(proto, name)
     opsets = _operator_sets(skeleton, name)
     _apply_shapes(skeleton.graph, input_shapes or {}, name)

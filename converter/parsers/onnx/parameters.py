@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from onnx import GraphProto, NodeProto, TensorProto, helper, numpy_helper
+
+from mslite.converter.mindir.graph import Array
+
+from .tensors import TensorError
 
 _KIND = "pkg.torch.export.graph_signature.InputSpec.kind"
 _PARAMETER = "PARAMETER"
 _ORIGIN = "pkg.torch.onnx.fx_node"
 _BIAS = re.compile(r"args = \(%\w+, %p_\w+, %(p_\w+)")
+_ROWS = re.compile(r"embedding(_\d+)?")
 _SCOPES = "pkg.torch.onnx.name_scopes"
 _NUMBER, _CALL = re.compile(r"\d+"), re.compile(r"@\d+")
 _STATE = re.compile(r"(?!\d+$)\w+(\.\w+)*")
@@ -20,12 +25,15 @@ _STATE = re.compile(r"(?!\d+$)\w+(\.\w+)*")
 
 def said_parameters(graph: GraphProto) -> dict[str, bool]:
     """What torch.onnx.export(dynamo=True) says of initializers: which are parameters, and which buffers and constants."""
-    return {
+    said = {
         value.name: entry.value == _PARAMETER
         for value in (*graph.value_info, *graph.input)
         for entry in value.metadata_props
         if entry.key == _KIND
     }
+    if said:  # rows of a table that the exporter has taken, as of positions
+        said |= {tensor.name: True for tensor in graph.initializer if _ROWS.fullmatch(tensor.name)}
+    return said
 
 
 def keeps_parameters_apart(producer: str, initializers: Iterable[str]) -> bool:
@@ -103,6 +111,46 @@ def restore_biases(graph: GraphProto) -> None:
         said.CopyFrom(helper.make_tensor_value_info(name, TensorProto.FLOAT, [channels]))
         said.metadata_props.add(key=_KIND, value=_PARAMETER)
         node.input.append(name)
+
+
+def tie_tables(graph: GraphProto, read: Callable[[TensorProto], Array]) -> None:
+    """Lets a product read the table of embeddings that its matrix is the transpose of, where an exporter has transposed it: tied weights
+    are trained as one."""
+    stored = {tensor.name: tensor for tensor in graph.initializer if tensor.data_type == TensorProto.FLOAT}
+    tables = {
+        name: stored[name]
+        for node in graph.node
+        for name in node.input[:1]
+        if node.op_type == "Gather" and name in stored and len(stored[name].dims) == 2
+    }
+    for node in list(graph.node):
+        matrix = stored.get(node.input[1]) if node.op_type == "MatMul" and len(node.input) == 2 else None
+        if matrix is None:
+            continue
+        for name, table in tables.items():
+            if _is_transpose(table, matrix, read):
+                place = list(graph.node).index(node)
+                turned = helper.make_node(
+                    "Transpose", [name], [f"{node.output[0]}/table"], f"{node.name}/table", perm=[1, 0]
+                )
+                node.input[1] = turned.output[0]
+                graph.node.insert(place, turned)
+                break
+
+
+def _is_transpose(table: TensorProto, matrix: TensorProto, read: Callable[[TensorProto], Array]) -> bool:
+    if list(table.dims) != list(matrix.dims)[::-1] or 0 in table.dims:
+        return False
+    try:
+        ours, others = read(table), read(matrix)
+    except TensorError:
+        return False  # whoever reads it says so
+    return bool((others == ours.T).all()) and bool((ours != ours.reshape(-1)[0]).any())
+
+
+def folded_norms(graph: GraphProto) -> int:
+    """How many batch normalisations torch.onnx.export(dynamo=True) has made part of convolutions."""
+    return sum("batch_norm" in _said(node, _ORIGIN) for node in graph.node if node.op_type in ("Conv", "ConvTranspose"))
 
 
 def _said(node: NodeProto, key: str) -> str:

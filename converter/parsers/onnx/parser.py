@@ -42,6 +42,7 @@ from . import (  # noqa: F401  (each registers its converters)
 from .importer import GraphImporter
 from .loading import load
 from .model import graph_error
+from .parameters import folded_norms
 from .session import Session
 
 FRAMEWORK_ONNX = 2
@@ -76,4 +77,11 @@ def parse(
         raise blocked(model.name, session.blockers, module)
     if not session.graphs[0].outputs:
         raise graph_error(model.name, "the graph has no outputs")
-    return Module(session.graphs, name=model.graph.name, framework=FRAMEWORK_ONNX)
+    module = Module(session.graphs, name=model.graph.name, framework=FRAMEWORK_ONNX)
+    folded = folded_norms(model.graph) if trains else 0
+    if folded:
+        module.notes.append(
+            f"PyTorch's exporter has made {folded} batch normalisation(s) part of convolutions, which are trained as such: to train them "
+            "by the statistics of the batch, export with optimize=False, or convert a .pt2 program"
+        )
+    return module
