@@ -179,6 +179,29 @@ SIMD_INLINE simd_f32 simd_load_partial_f32(const float *p, int32_t count) {
 SIMD_INLINE void simd_store_partial_f32(float *p, simd_f32 v, int32_t count) {
   _mm256_maskstore_ps(p, simd_first_lanes(count), (__m256)v);
 }
+#elif SIMD_WIDTH == 4
+SIMD_INLINE simd_f32 simd_load_partial_f32(const float *p, int32_t count) {
+  simd_f32 v = {0};
+  if (count & 4) return simd_load_f32(p);
+  if (count & 2) {
+    memcpy(&v, p, 2 * sizeof *p);
+    if (count & 1) v[2] = p[2];
+  } else if (count & 1) {
+    v[0] = p[0];
+  }
+  return v;
+}
+
+SIMD_INLINE void simd_store_partial_f32(float *p, simd_f32 v, int32_t count) {
+  if (count & 4) {
+    simd_store_f32(p, v);
+  } else if (count & 2) {
+    memcpy(p, &v, 2 * sizeof *p);
+    if (count & 1) p[2] = v[2];
+  } else if (count & 1) {
+    p[0] = v[0];
+  }
+}
 #else
 SIMD_INLINE simd_f32 simd_load_partial_f32(const float *p, int32_t count) {
   simd_f32 v = {0};

@@ -478,10 +478,15 @@ def test_graphs_of_mindspore(optimizer: Optimizer, tmp_path: Path) -> None:
 
 
 def test_what_has_no_gradient_is_named_all_at_once() -> None:
-    net = Net((4, 5)).add(MatMulFusion(), numbers(5, 6)).add(normalization.LRN()).add(normalization.LRN())
+    net = (
+        Net((4, 5))
+        .add(MatMulFusion(), numbers(5, 6))
+        .add(normalization.LpNormalization(p=1))
+        .add(normalization.LpNormalization(p=1))
+    )
     with pytest.raises(ConversionError, match="2 node") as caught:
         training_graph(net.module(), TrainSettings(Loss.SQUARED), "net.ms")
-    for name in ("LRN 'LRN_1'", "LRN 'LRN_2'"):
+    for name in ("LpNormalization 'LpNormalization_1'", "LpNormalization 'LpNormalization_2'"):
         assert f"{name}: this operator has no gradient here" in str(caught.value)
 
 

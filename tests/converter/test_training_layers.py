@@ -63,6 +63,9 @@ def _prelu(x: Array, w: list[Array]) -> Array:
     return np.where(x > 0, x, w[0] * x)
 
 
+_NEAR = np.tri(6, k=1) * np.tri(6, k=1).T
+"""Channels and their neighbours."""
+
 _LAYERS: dict[str, tuple[Operator, list[tuple[int, ...]], Forward]] = {
     "layer": (
         normalization.LayerNormFusion(begin_norm_axis=-1, begin_params_axis=-1, elementwise_affine=True, epsilon=1e-3),
@@ -88,6 +91,11 @@ _LAYERS: dict[str, tuple[Operator, list[tuple[int, ...]], Forward]] = {
         normalization.ChannelsLastInstanceNorm(epsilon=1e-3),
         [(6,), (6,)],
         lambda x, w: _normal(x, (1, 2), 1e-3) * w[0] + w[1],
+    ),
+    "local-response": (
+        normalization.LRN(depth_radius=1, bias=2.0, alpha=0.3, beta=0.75),
+        [],
+        lambda x, w: x / (2 + 0.3 * (x**2 @ _NEAR)) ** 0.75,
     ),
     "leaky": (activation.PReLUFusion(), [(6,)], _prelu),
     "leaky-shared": (activation.PReLUFusion(channel_shared=True), [(1,)], _prelu),

@@ -10,13 +10,15 @@ Without the mean (RMS normalisation) n = x r and dx = r (g - n mean(g n)).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 import numpy as np
 
 from mslite.converter.mindir.graph import Shape, Value
 from mslite.converter.mindir.ops import activation, normalization
-from mslite.converter.mindir.ops.arithmetic import AddFusion, Maximum, SubFusion
+from mslite.converter.mindir.ops.arithmetic import AddFusion, Maximum, PowFusion, SubFusion
 from mslite.converter.mindir.ops.enums import ActivationType, ReduceMode
+from mslite.converter.mindir.ops.matmul import MatMulFusion
 from mslite.converter.mindir.ops.training import ActivationGrad, BatchNormGrad, BatchNormTraining, LayerNormGrad
 from mslite.converter.mindir.ops.unary import Rsqrt
 from mslite.converter.training.gradients.rule import Call, Gradients, NoGradientError, rule, shape_of
@@ -49,6 +51,35 @@ def _length(call: Call, dy: Value) -> Gradients:
     gate = ActivationGrad(activation_type=ActivationType.RELU)
     kept = call.add(gate, "kept", [along, over], shape_of(square))
     return [call.product("x", call.difference("rest", dy, call.product("given", y, kept)), factor)]
+
+
+@rule("LRN")
+def _local_response(call: Call, dy: Value) -> Gradients:
+    """With S, the sum over neighbouring channels, u = bias + alpha S(x^2) and y = x u^-beta:
+    dx = dy u^-beta - 2 alpha beta x S(dy x u^(-beta - 1)). S is a product with a matrix of ones in a band."""
+    op, build, whole = call.op, call.build, call.shape(0)
+    assert isinstance(op, normalization.LRN)
+    channels = np.arange(whole[-1])
+    near = np.abs(channels[:, None] - channels) <= op.depth_radius
+    band = build.constant(call.name("band"), near.astype(np.float32))
+
+    def gathered(what: str, value: Value) -> Value:
+        flat = build.reshaped(value, (prod(whole[:-1]), whole[-1]), call.name(f"{what}/flat"))
+        return build.reshaped(
+            call.add(MatMulFusion(), what, [flat, band], shape_of(flat)), whole, call.name(f"{what}/back")
+        )
+
+    def power(what: str, exponent: float) -> Value:
+        constant = build.constant(call.name(f"{what}/exponent"), np.float32(exponent))
+        return call.add(PowFusion(scale=op.alpha, shift=op.bias), what, [squares, constant], whole)
+
+    x = call.node.inputs[0]
+    squares = gathered("squares", call.product("square", x, x))
+    direct = call.product("direct", dy, power("factor", -op.beta))
+    slope = call.product("slope", call.product("given", dy, x), power("slope/factor", -op.beta - 1))
+    scale = build.constant(call.name("scale"), np.float32(2 * op.alpha * op.beta))
+    others = call.product("others", call.product("near", x, gathered("slopes", slope)), scale)
+    return [call.difference("x", direct, others)]
 
 
 @rule("BatchNormTraining")
