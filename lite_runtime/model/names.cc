@@ -10,7 +10,7 @@ constexpr int16_t kNumbers[] = {
 #undef X
 };
 // One after the other, in the same order: pointers would take more than the names.
-constexpr char kNames[] =
+constexpr char kOperatorNames[] =
 #define X(number, name, custom_type) #name "\0"
 #include "op_names.inc"
 #undef X
@@ -32,7 +32,7 @@ constexpr NamedType kTypes[] = {
 }  // namespace
 
 std::string OperatorName(int32_t op) {
-  const char *name = kNames;
+  const char *name = kOperatorNames;
   for (const int16_t number : kNumbers) {
     if (number == op) return name;
     name += std::strlen(name) + 1;
