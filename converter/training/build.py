@@ -240,6 +240,12 @@ class _Differentiation:
         loss = add_loss(build, self.settings.loss, self.output, self.source, self.settings.gradient_scale)
         gradients = self.backward(build, loss, set(reads.values()), needed)
         trained = [value for value in reads.values() if value in gradients]
+        if not trained:
+            raise ConversionError(
+                f"{self.source}: nothing can be trained: no gradient reaches a weight, because steps such as Round, and comparisons, pass none "
+                "on. Train a part without them, for example up to an output=NAME in [train_param] in front of them",
+                code=ReturnCode.NOT_SUPPORTED,
+            )
         if self.settings.clip_norm is not None:
             shorter = clipped(build, [gradients[value] for value in trained], self.settings.clip_norm)
             gradients.update(zip(trained, shorter, strict=True))

@@ -477,6 +477,12 @@ def test_graphs_of_mindspore(optimizer: Optimizer, tmp_path: Path) -> None:
         assert np.abs(found - logits).max() < 1e-6 * np.abs(logits).max()
 
 
+def test_weights_that_no_gradient_reaches_are_refused() -> None:
+    net = Net((4, 5)).add(MatMulFusion(), numbers(5, 6)).add(unary.Floor())
+    with pytest.raises(ConversionError, match=r"net\.ms: nothing can be trained: no gradient reaches a weight"):
+        training_graph(net.module(), TrainSettings(Loss.SQUARED), "net.ms")
+
+
 def test_what_has_no_gradient_is_named_all_at_once() -> None:
     net = (
         Net((4, 5))

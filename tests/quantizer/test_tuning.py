@@ -13,6 +13,7 @@ from mslite.converter.mindir.module_copy import copy_module
 from mslite.converter.mindir.module_io import save
 from mslite.converter.mindir.ops.enums import ActivationType
 from mslite.converter.mindir.ops.matmul import FullConnection
+from mslite.converter.mindir.ops.normalization import LpNormalization
 from mslite.converter.mindir.ops.rearrange import Reshape
 from mslite.converter.mindir.ops.unary import Floor
 from mslite.converter.verify.interpreter import run_graph
@@ -114,12 +115,12 @@ def test_the_student_computes_what_the_integers_do(raised: dict[str, Precision],
 
 
 def test_layers_without_a_gradient_are_named_and_stay() -> None:
-    """Floor has no gradient: what comes before it stays, what comes after it learns."""
+    """LpNormalization has no gradient: what comes before it stays, what comes after it learns."""
     draw = np.random.default_rng(5)
     x, a, s, y = real("x", 1, 32), real("a", 1, 32), real("s", 1, 32), real("y", 1, 8)
     nodes = [
         node(FullConnection(has_bias=False), "before", [x, weight(draw, "w1", 32, 32)], a),
-        node(Floor(), "wave", [a], s),
+        node(LpNormalization(axis=1, p=2), "wave", [a], s),
         node(FullConnection(has_bias=False), "after", [s, weight(draw, "w2", 8, 32)], y),
     ]
     module = Module([Graph("main", [x], [y], nodes)])
