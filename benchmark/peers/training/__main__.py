@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 
 from ..measure import processor
 from ..report import geometric_mean
@@ -42,7 +43,7 @@ def main() -> int:
 
     def show(rows: list[Row]) -> None:
         for row in rows:
-            found = f"{row.median_ms:9.2f} ms" if row.median_ms is not None else f"  {row.error}"
+            found = f"{row.median_ms:9.2f} ms" if row.median_ms is not None else f"  {escape(row.error)}"
             peak = f"  {row.peak_mb:6.0f} MB" if row.peak_mb is not None else ""
             doubt = "" if agrees(row, rows) else "  [red]another loss[/red]"
             what = f"{row.network:22} batch {row.batch:2}  {row.threads} thread(s)  {row.runtime:26}"
