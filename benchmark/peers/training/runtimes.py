@@ -133,7 +133,6 @@ class Compiled(Eager):
 
 IN_HALF = "mslite, half of PyTorch's memory"
 """Is converted when it is known how much that is."""
-OURS = ("mslite", "mslite, gradients given up", IN_HALF)
 TRAINERS: dict[str, type[Trainer]] = {
     "mslite": Mslite,
     "mslite, gradients given up": MsliteWithoutGradients,
@@ -141,3 +140,4 @@ TRAINERS: dict[str, type[Trainer]] = {
     "torch.compile": Compiled,
     IN_HALF: MsliteInHalf,
 }
+OURS = tuple(name for name, kind in TRAINERS.items() if issubclass(kind, Mslite))
