@@ -36,6 +36,8 @@ std::vector<Flag> Table(Flags *f) {
       {"inDataFile", &f->inDataFile, "A,B,...", "one raw binary file per input; random data without"},
       {"inputShapes", &f->inputShapes, "1,32,32,3:1,10", "input shapes by position"},
       {"inputShape", &f->inputShape, "a:1,32,32,3;b:1,10", "input shapes by name"},
+      {"shapeStep", &f->shapeStep, "a:0,1;b.*:0,0,1,0",
+       "what each timed run adds to the input shapes: times planning of shapes that were not seen before"},
       {"benchmarkDataFile", &f->benchmarkDataFile, "FILE", "expected outputs: compare instead of timing"},
       {"benchmarkDataType", &f->benchmarkDataType, "FLOAT|INT32|INT8|UINT8", "type of the expected outputs"},
       {"accuracyThreshold", &f->accuracyThreshold, "PERCENT", "largest mean relative error (0.5)"},
@@ -112,6 +114,12 @@ std::string Check(const Flags &flags, const std::set<std::string> &given) {
   if (flags.timeLimit < 0) return "--timeLimit must not be negative";
   if (flags.memoryLimit < 0) return "--memoryLimit must not be negative";
   if (flags.numThreads < 1) return "--numThreads must be at least 1";
+  if (!flags.shapeStep.empty() &&
+      (flags.enableParallelPredict || !flags.benchmarkDataFile.empty() || !flags.inDataFile.empty() ||
+       flags.timeProfiling || !flags.jsonFile.empty() || !flags.htmlFile.empty())) {
+    return "--shapeStep measures with random inputs of many shapes, and prints: leave out --enableParallelPredict, "
+           "--benchmarkDataFile, --inDataFile, --timeProfiling, --jsonFile and --htmlFile";
+  }
   if (flags.enableParallel && flags.numThreads < 2) return "--enableParallel needs --numThreads of at least 2";
   if (flags.interOpParallelNum < 1) return "--interOpParallelNum must be at least 1";
   if (flags.cpuBindMode < 0 || flags.cpuBindMode > 2) return "--cpuBindMode must be 0, 1 or 2";
@@ -170,6 +178,7 @@ std::string Usage() {
          "  benchmark --modelFile=model.ms\n"
          "  benchmark --modelFile=model.ms --numThreads=1 --loopCount=100 --timeProfiling\n"
          "  benchmark --modelFile=model.ms --inputShapes=1,224,224,3 --htmlFile=report.html\n"
+         "  benchmark --modelFile=model.ms --inputShapes=1,16 --shapeStep='*:0,1' --loopCount=300\n"
          "  benchmark --modelFile=model.ms --inDataFile=input.bin --benchmarkDataFile=expected.txt\n"
          "  benchmark --modelFile=model.ms --enableParallelPredict --numThreads=1 --requestRate=50 "
          "--parallelTaskNum=500\n"

@@ -17,6 +17,7 @@ struct Flags {
   std::string inDataFile;
   std::string inputShapes;
   std::string inputShape;
+  std::string shapeStep;
   std::string benchmarkDataFile;
   std::string benchmarkDataType = "FLOAT";
   float accuracyThreshold = 0.5F;

@@ -24,14 +24,19 @@ std::string ValueOf(const char *path, const std::string &key) {
   return "";
 }
 
-}  // namespace
-
-int64_t PeakMemory() {
-  std::istringstream text(ValueOf("/proc/self/status", "VmHWM"));
+// A line of /proc/self/status, which counts in KiB.
+int64_t BytesOf(const std::string &key) {
+  std::istringstream text(ValueOf("/proc/self/status", key));
   int64_t kilobytes = 0;
   text >> kilobytes;
   return kilobytes * 1024;
 }
+
+}  // namespace
+
+int64_t PeakMemory() { return BytesOf("VmHWM"); }
+
+int64_t ResidentMemory() { return BytesOf("VmRSS"); }
 
 int UsableCores() {
 #if defined(__linux__)

@@ -10,6 +10,9 @@ namespace mslite::benchmark {
 // Highest resident size of this process so far, in bytes; 0 where the system does not tell.
 int64_t PeakMemory();
 
+// Resident size of this process now, in bytes; 0 where the system does not tell.
+int64_t ResidentMemory();
+
 // Processors that this process may run on.
 int UsableCores();
 

@@ -17,6 +17,7 @@
 #include "include/mslite/run_control.h"
 #include "inputs.h"
 #include "machine.h"
+#include "new_shapes.h"
 #include "parallel.h"
 #include "peak.h"
 #include "profile.h"
@@ -334,6 +335,11 @@ std::string Run(Flags *given, const std::string &command) {
   if (!problem.empty()) return problem;
   if (!flags.benchmarkDataFile.empty()) {
     problem = Compare(flags, &model);
+    if (problem.empty()) std::cout << "Run Benchmark " << result.model << " Success.\n";
+    return problem;
+  }
+  if (!flags.shapeStep.empty()) {
+    problem = MeasureNewShapes(flags, &model);
     if (problem.empty()) std::cout << "Run Benchmark " << result.model << " Success.\n";
     return problem;
   }

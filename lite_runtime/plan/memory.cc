@@ -2,12 +2,57 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace mslite {
 namespace {
+constexpr int32_t kStepsPerSpan = 16;
+
 bool IsOverBefore(const StepOrder &order, const ArenaBuffer &a, const ArenaBuffer &b) {
   return std::all_of(a.last.begin(), a.last.end(), [&](int32_t step) { return order.Before(step, b.first); });
 }
+
+// The buffers that have an offset already, so that those that live at the same time as another are found without
+// looking at all: where steps run one after the other, by spans of steps, and else all of them are candidates.
+class PlacedBuffers {
+ public:
+  PlacedBuffers(const StepOrder &order, const std::vector<ArenaBuffer> &buffers) : order_(order) {
+    int32_t last = 0;
+    for (const ArenaBuffer &buffer : buffers) last = std::max(last, LastStep(buffer));
+    spans_.resize(order.is_linear() ? static_cast<size_t>(last / kStepsPerSpan) + 1 : 1);
+  }
+
+  void Add(const ArenaBuffer *buffer) {
+    const auto [first, last] = SpansOf(*buffer);
+    for (size_t span = first; span <= last; ++span) spans_[span].push_back(buffer);
+  }
+
+  // Those that live at the same time as `buffer`, by offset; each at least once.
+  void FindTogether(const ArenaBuffer &buffer, std::vector<const ArenaBuffer *> *together) const {
+    together->clear();
+    const auto [first, last] = SpansOf(buffer);
+    for (size_t span = first; span <= last; ++span) {
+      for (const ArenaBuffer *other : spans_[span]) {
+        if (!IsOverBefore(order_, *other, buffer) && !IsOverBefore(order_, buffer, *other)) together->push_back(other);
+      }
+    }
+    std::sort(together->begin(), together->end(),
+              [](const ArenaBuffer *a, const ArenaBuffer *b) { return a->offset < b->offset; });
+  }
+
+ private:
+  static int32_t LastStep(const ArenaBuffer &buffer) {
+    return std::max(buffer.first, *std::max_element(buffer.last.begin(), buffer.last.end()));
+  }
+
+  std::pair<size_t, size_t> SpansOf(const ArenaBuffer &buffer) const {
+    if (spans_.size() == 1) return {0, 0};
+    return {static_cast<size_t>(buffer.first / kStepsPerSpan), static_cast<size_t>(LastStep(buffer) / kStepsPerSpan)};
+  }
+
+  const StepOrder &order_;
+  std::vector<std::vector<const ArenaBuffer *>> spans_;
+};
 
 // The offset of the smallest gap of at least `size` bytes between `taken` (sorted), or behind all of them.
 int64_t BestGap(const std::vector<const ArenaBuffer *> &taken, int64_t size) {
@@ -49,23 +94,17 @@ int64_t LayOutArena(const StepOrder &order, std::vector<ArenaBuffer> *buffers) {
     const int64_t other = (*buffers)[b].size;
     return size != other ? size > other : a < b;
   });
-  std::vector<const ArenaBuffer *> placed;  // sorted by offset
+  PlacedBuffers placed(order, *buffers);
   std::vector<const ArenaBuffer *> taken;
   int64_t total = 0;
   for (const size_t index : sequence) {
     ArenaBuffer &buffer = (*buffers)[index];
     if (buffer.size < 0 || buffer.size > INT64_MAX / 4) return -1;
-    taken.clear();
-    for (const ArenaBuffer *other : placed) {
-      if (!IsOverBefore(order, *other, buffer) && !IsOverBefore(order, buffer, *other)) taken.push_back(other);
-    }
+    placed.FindTogether(buffer, &taken);
     buffer.offset = BestGap(taken, AlignedSize(buffer.size));
     if (buffer.offset > INT64_MAX / 4) return -1;
     total = std::max(total, buffer.offset + AlignedSize(buffer.size));
-    const auto place =
-        std::upper_bound(placed.begin(), placed.end(), &buffer,
-                         [](const ArenaBuffer *a, const ArenaBuffer *b) { return a->offset < b->offset; });
-    placed.insert(place, &buffer);
+    placed.Add(&buffer);
   }
   return total;
 }

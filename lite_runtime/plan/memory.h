@@ -25,6 +25,8 @@ class StepOrder {
   // A step waits for its predecessors only; predecessors[i] < i.
   static StepOrder Branches(const std::vector<std::vector<int32_t>> &predecessors);
 
+  bool is_linear() const { return words_ == 0; }
+
   bool Before(int32_t a, int32_t b) const {
     if (a >= b) return false;
     return words_ == 0 ||

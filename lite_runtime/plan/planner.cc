@@ -88,11 +88,15 @@ Status Planner::WithNode(const Status &status, int32_t node) const {
                    status.GetErrDescription());
 }
 
+Status Planner::Allocate(uint64_t bytes, AlignedBuffer *memory) {
+  *memory = MakeAligned(bytes);
+  if (*memory != nullptr) return mindspore::kSuccess;
+  return Fail(mindspore::kLiteMemoryFailed, Format("no memory for %" PRIu64 " bytes of a plan", bytes));
+}
+
 Status Planner::Keep(uint64_t bytes, uint8_t **memory) {
-  AlignedBuffer buffer = MakeAligned(bytes);
-  if (buffer == nullptr) {
-    return Fail(mindspore::kLiteMemoryFailed, Format("no memory for %" PRIu64 " bytes of a plan", bytes));
-  }
+  AlignedBuffer buffer;
+  MSLITE_TRY(Allocate(bytes, &buffer));
   *memory = buffer.get();
   plan_->memory.push_back(std::move(buffer));
   return mindspore::kSuccess;
@@ -258,6 +262,7 @@ Status Planner::Visit(int32_t position, Verdict *verdict) {
   bool broken = std::any_of(step.inputs.begin(), step.inputs.end(),
                             [this](int32_t input) { return states_[static_cast<size_t>(input)] == State::kBroken; });
   if (!broken) MSLITE_TRY(FindRegistered(step, &broken));
+  if (!broken && registered_ == nullptr && TakeFolded(step)) return mindspore::kSuccess;
   if (!broken) MSLITE_TRY(Infer(step, node, verdict, &broken));
   if (broken) {
     mark(State::kBroken);
@@ -295,25 +300,60 @@ Status Planner::Visit(int32_t position, Verdict *verdict) {
   return mindspore::kSuccess;
 }
 
+// Whether all operands of the step are constants of the model, whatever the shapes of this plan are.
+bool Planner::HasConstantInputs(const ProgramStep &step) const {
+  return std::all_of(step.inputs.begin(), step.inputs.end(),
+                     [this](int32_t input) { return states_[static_cast<size_t>(input)] == State::kConstant; });
+}
+
+// Uses what an earlier plan of any session has folded.
+bool Planner::TakeFolded(const ProgramStep &step) {
+  if (step.outputs.empty() || !HasConstantInputs(step)) return false;
+  std::vector<const mslite_tensor *> values;
+  for (const int32_t output : step.outputs) {
+    values.push_back(model_->weights.Folded(program_.tensors[static_cast<size_t>(output)]));
+    if (values.back() == nullptr) return false;
+  }
+  for (size_t i = 0; i < values.size(); ++i) SetFolded(step.outputs[i], *values[i], State::kConstant);
+  return true;
+}
+
+void Planner::SetFolded(int32_t local, const mslite_tensor &value, State state) {
+  tensors_[static_cast<size_t>(local)] = value;
+  states_[static_cast<size_t>(local)] = state;
+}
+
+// The value of an output, in memory of the model where it is the same in every plan.
+void Planner::KeepFolded(int32_t local, mslite_tensor value, AlignedBuffer memory, bool is_constant) {
+  value.data = memory.get();
+  if (is_constant) {
+    const int32_t tensor = program_.tensors[static_cast<size_t>(local)];
+    SetFolded(local, model_->weights.AddFolded(tensor, value, std::move(memory)), State::kConstant);
+  } else {
+    plan_->memory.push_back(std::move(memory));
+    SetFolded(local, value, State::kPlanConstant);
+  }
+}
+
 // The rule has told every value of every output: the node need not run.
 Status Planner::MaterialiseKnown(const ProgramStep &step, bool *done) {
   *done = !step.outputs.empty() && std::all_of(step.outputs.begin(), step.outputs.end(), [this](int32_t output) {
     return IsIntegerWithKnown(tensors_[static_cast<size_t>(output)]);
   });
   if (!*done) return mindspore::kSuccess;
+  const bool is_constant = HasConstantInputs(step);
   for (const int32_t output : step.outputs) {
-    mslite_tensor &tensor = tensors_[static_cast<size_t>(output)];
-    uint8_t *memory = nullptr;
-    MSLITE_TRY(Keep(static_cast<uint64_t>(ByteSize(ShapeOf(tensor))), &memory));
+    const mslite_tensor &tensor = tensors_[static_cast<size_t>(output)];
+    AlignedBuffer memory;
+    MSLITE_TRY(Allocate(static_cast<uint64_t>(ByteSize(ShapeOf(tensor))), &memory));
     if (tensor.type == MSLITE_INT64) {
-      StoreKnown<int64_t>(tensor, memory);
+      StoreKnown<int64_t>(tensor, memory.get());
     } else if (tensor.type == MSLITE_INT32) {
-      StoreKnown<int32_t>(tensor, memory);
+      StoreKnown<int32_t>(tensor, memory.get());
     } else {
-      StoreKnown<uint8_t>(tensor, memory);
+      StoreKnown<uint8_t>(tensor, memory.get());
     }
-    tensor.data = memory;
-    states_[static_cast<size_t>(output)] = State::kPlanConstant;
+    KeepFolded(output, tensor, std::move(memory), is_constant);
   }
   for (const int32_t input : step.inputs) {
     if (states_[static_cast<size_t>(input)] == State::kValue) read_[static_cast<size_t>(input)] = 1;
@@ -325,13 +365,11 @@ Status Planner::MaterialiseKnown(const ProgramStep &step, bool *done) {
 Status Planner::Fold(const ProgramStep &step, const Node &node, bool *done) {
   *done = false;
   if (!MayFold(node.op)) return mindspore::kSuccess;
-  bool is_constant = true;
   std::vector<SingleInput> inputs;
   int64_t input_bytes = 0;
   for (const int32_t input : step.inputs) {
     const mslite_tensor &tensor = tensors_[static_cast<size_t>(input)];
     if (tensor.data == nullptr) return mindspore::kSuccess;
-    is_constant = is_constant && states_[static_cast<size_t>(input)] == State::kConstant;
     const int64_t bytes = ByteSize(ShapeOf(tensor));
     if (bytes < 0 || tensor.type == MSLITE_STRING) return mindspore::kSuccess;
     input_bytes += bytes;
@@ -343,35 +381,30 @@ Status Planner::Fold(const ProgramStep &step, const Node &node, bool *done) {
     if (bytes < 0) return NodeError(mindspore::kLiteInferError, node, "an output is too large");
     output_bytes += bytes;
   }
+  const bool is_constant = HasConstantInputs(step);
   const int64_t limit = is_constant ? std::max(kModelFoldBytes, 4 * input_bytes) : kPlanFoldBytes;
   const size_t most_folded = kModelFoldTotal + 4 * model_->graph->file->size();
   if (is_constant && model_->weights.folded_bytes() > most_folded) return mindspore::kSuccess;
   if (output_bytes > limit || (!is_constant && input_bytes > kPlanFoldBytes)) return mindspore::kSuccess;
   SingleNode single(node.op, node.params, std::move(inputs), static_cast<int32_t>(step.outputs.size()));
   if (!single.Prepare(BaseIsas()).ok()) return mindspore::kSuccess;
+  std::vector<AlignedBuffer> memory(step.outputs.size());
   std::vector<void *> targets;
-  for (size_t i = 0; i < step.outputs.size(); ++i) {
-    uint8_t *memory = nullptr;
-    if (is_constant) {
-      MSLITE_TRY(model_->weights.Keep(single.output_bytes(i), &memory));
-    } else {
-      MSLITE_TRY(Keep(single.output_bytes(i), &memory));
-    }
-    targets.push_back(memory);
+  for (size_t i = 0; i < memory.size(); ++i) {
+    MSLITE_TRY(Allocate(single.output_bytes(i), &memory[i]));
+    targets.push_back(memory[i].get());
   }
   if (const Outcome outcome = single.Run(targets); !outcome.ok()) {
     return NodeError(CodeOf(outcome.status), node, outcome.message);
   }
-  for (size_t i = 0; i < step.outputs.size(); ++i) {
-    const int32_t output = step.outputs[i];
+  for (size_t i = 0; i < memory.size(); ++i) {
+    const mslite_tensor &source = tensors_[static_cast<size_t>(step.outputs[i])];
     mslite_tensor tensor = single.outputs()[i];
     tensor.data = targets[i];
     FillKnown(&tensor);
-    tensor.quant_count = tensors_[static_cast<size_t>(output)].quant_count;
-    tensor.quant = tensors_[static_cast<size_t>(output)].quant;
-    tensors_[static_cast<size_t>(output)] = tensor;
-    states_[static_cast<size_t>(output)] = is_constant ? State::kConstant : State::kPlanConstant;
-    if (is_constant) model_->weights.SetFolded(program_.tensors[static_cast<size_t>(output)], tensor);
+    tensor.quant_count = source.quant_count;
+    tensor.quant = source.quant;
+    KeepFolded(step.outputs[i], tensor, std::move(memory[i]), is_constant);
   }
   *done = true;
   return mindspore::kSuccess;

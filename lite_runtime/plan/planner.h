@@ -76,6 +76,10 @@ class Planner {
   Status Infer(const ProgramStep &step, const Node &node, Verdict *verdict, bool *broken);
   bool IsBlocked(const ProgramStep &step) const;
   Verdict UseContents(const ProgramStep &step);
+  bool HasConstantInputs(const ProgramStep &step) const;
+  bool TakeFolded(const ProgramStep &step);
+  void SetFolded(int32_t local, const mslite_tensor &value, State state);
+  void KeepFolded(int32_t local, mslite_tensor value, AlignedBuffer memory, bool is_constant);
   Status MaterialiseKnown(const ProgramStep &step, bool *done);
   Status Fold(const ProgramStep &step, const Node &node, bool *done);
   class HalfPlanner;
@@ -90,6 +94,7 @@ class Planner {
   Status CollectResults();
   Status PlaceOperands();
   void LinkSteps(std::vector<std::vector<int32_t>> *predecessors);
+  static Status Allocate(uint64_t bytes, AlignedBuffer *memory);
   Status Keep(uint64_t bytes, uint8_t **memory);
   Status WithNode(const Status &status, int32_t node) const;
   Status NodeError(mindspore::StatusCode code, const Node &node, const std::string &reason) const;

@@ -225,12 +225,17 @@ Status Planner::PlaceOperands() {
     });
     return dies && ByteSize(step.output_shapes[0]) <= buffers[static_cast<size_t>(buffer)].size ? buffer : -1;
   };
+  // Where the offset of a step's working memory goes.
   struct Workspace {
-    size_t step;
-    size_t shared;
-    size_t scratch;
+    int64_t *offset;
+    size_t buffer;
   };
   std::vector<Workspace> workspaces;
+  const auto add_workspace = [&](int64_t bytes, int32_t step, int64_t *offset) {
+    if (bytes == 0) return;
+    workspaces.push_back({offset, buffers.size()});
+    buffers.push_back({bytes, step, {step}, -1});
+  };
   for (size_t i = 0; i < plan_->steps.size(); ++i) {
     Step &step = plan_->steps[i];
     const auto index = static_cast<int32_t>(i);
@@ -255,17 +260,13 @@ Status Planner::PlaceOperands() {
       buffers.push_back({ByteSize(step.output_shapes[k]), index, std::move(last), -1});
     }
     step.scratch_stride = AlignedSize(step.schedule.scratch_bytes);
-    workspaces.push_back({i, buffers.size(), buffers.size() + 1});
-    buffers.push_back({step.schedule.shared_bytes, index, {index}, -1});
-    buffers.push_back({step.scratch_stride * options_.threads, index, {index}, -1});
+    add_workspace(step.schedule.shared_bytes, index, &step.shared_offset);
+    add_workspace(step.scratch_stride * options_.threads, index, &step.scratch_offset);
   }
   plan_->arena_bytes = LayOutArena(order, &buffers);
   if (plan_->arena_bytes < 0)
     return Fail(mindspore::kLiteMemoryFailed, "the activations need more than 63 bits of memory");
-  for (const Workspace &workspace : workspaces) {
-    plan_->steps[workspace.step].shared_offset = buffers[workspace.shared].offset;
-    plan_->steps[workspace.step].scratch_offset = buffers[workspace.scratch].offset;
-  }
+  for (const Workspace &workspace : workspaces) *workspace.offset = buffers[workspace.buffer].offset;
   const auto resolve = [&](std::vector<Operand> *operands) {
     for (Operand &operand : *operands) {
       if (operand.place != Operand::kArena) continue;

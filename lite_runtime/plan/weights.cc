@@ -72,10 +72,14 @@ const mslite_tensor *WeightStore::Folded(int32_t tensor) {
   return place == folded_.end() ? nullptr : &place->second;
 }
 
-void WeightStore::SetFolded(int32_t tensor, const mslite_tensor &value) {
+const mslite_tensor &WeightStore::AddFolded(int32_t tensor, const mslite_tensor &value, AlignedBuffer memory) {
   const std::lock_guard<std::recursive_mutex> lock(mutex_);
-  folded_.emplace(tensor, value);
-  const int64_t bytes = ByteSize(ShapeOf(value));
-  folded_bytes_ += static_cast<size_t>(std::max<int64_t>(bytes, 0));
+  if (const auto place = folded_.find(tensor); place != folded_.end()) return place->second;
+  memory_.push_back(std::move(memory));  // before the entry that points to it: either may fail for want of memory
+  const auto place = folded_.emplace(tensor, value).first;
+  const auto bytes = static_cast<size_t>(std::max<int64_t>(ByteSize(ShapeOf(value)), 0));
+  bytes_ += bytes;
+  folded_bytes_ += bytes;
+  return place->second;
 }
 }  // namespace mslite

@@ -29,12 +29,12 @@ class WeightStore {
   // memory for those that were not there.
   Status Pack(const Graph &graph, std::vector<PackJob> *jobs, int32_t threads);
 
-  // Memory that lives as long as the store. Errors: kLiteMemoryFailed.
-  Status Keep(uint64_t bytes, uint8_t **memory);
-
   // The value that folding gave for a tensor of the graph, or nullptr.
   const mslite_tensor *Folded(int32_t tensor);
-  void SetFolded(int32_t tensor, const mslite_tensor &value);
+
+  // Keeps the value of a folded tensor, whose data is `memory`, for every plan and session. Returns the value that all
+  // of them use: that of the first caller.
+  const mslite_tensor &AddFolded(int32_t tensor, const mslite_tensor &value, AlignedBuffer memory);
 
   // Bytes of packed weights and folded constants.
   size_t bytes() const { return bytes_; }
@@ -42,6 +42,9 @@ class WeightStore {
   size_t folded_bytes() const { return folded_bytes_; }
 
  private:
+  // Memory that lives as long as the store. Errors: kLiteMemoryFailed.
+  Status Keep(uint64_t bytes, uint8_t **memory);
+
   using Key = std::tuple<const mslite_kernel *, int32_t, int32_t, const void *>;
   std::recursive_mutex mutex_;
   std::map<Key, const void *> packed_;

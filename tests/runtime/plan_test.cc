@@ -20,10 +20,11 @@ TEST(Arena, ReusesMemoryAndNeverOverlaps) {
   for (int round = 0; round < 100; ++round) {
     std::vector<ArenaBuffer> buffers;
     int64_t sum = 0;
-    for (int32_t i = 0; i < 40; ++i) {
-      const auto first = static_cast<int32_t>(random() % 30);
-      buffers.push_back(
-          {static_cast<int64_t>(random() % 5000), first, {first + static_cast<int32_t>(random() % 5)}, -1});
+    const uint32_t steps = round % 2 == 0 ? 30 : 300;
+    for (uint32_t i = 0; i < steps + 10; ++i) {
+      const auto first = static_cast<int32_t>(random() % steps);
+      const auto length = static_cast<int32_t>(random() % (i % 8 == 0 ? steps : 5));
+      buffers.push_back({static_cast<int64_t>(random() % 5000), first, {first + length}, -1});
       sum += buffers.back().size;
     }
     const int64_t total = LayOutArena(StepOrder::Linear(), &buffers);
