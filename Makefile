@@ -11,9 +11,8 @@ export CCACHE_NOHASHDIR := true
 CONFIGURE = cmake -S . -B $(1) -G Ninja -DPython3_EXECUTABLE=$(CURDIR)/$(PYTHON) $(2) > $(1).log 2>&1 || { cat $(1).log; exit 1; }
 COMPILE = cmake --build $(1) -j2 > $(1).log 2>&1 || { cat $(1).log; exit 1; }
 
-# make check-slow   checks that take too long for CI
-# make check-compilers other compilers and processors
-# make check-avx512 the AVX-512 kernels, under an emulator
+# make check-slow   checks that take too long for CI: hours. Its parts, an hour or less each:
+#      check-models check-graphs check-fuzz-parsers check-fuzz-runtime check-avx512 check-marked check-soak check-compilers
 # make check-java-arm64 the Java tests on 64-bit ARM, emulated
 # make bench-peers  speed beside other runtimes
 # make bench-train  time and memory of a step of training beside PyTorch
@@ -25,7 +24,7 @@ COMPILE = cmake --build $(1) -j2 > $(1).log 2>&1 || { cat $(1).log; exit 1; }
 # make onnx-suite   the onnx package's own test cases, and the score by operator
 # make accuracy     what quantisation costs, beside other quantisers
 # make compare-training  real networks trained beside PyTorch, and a picture of the losses
-.PHONY: help check-slow check-compilers check-avx512 setup-slow demo test lint test-python test-runtime test-java test-sanitize test-threads test-arm64 test-armv7 test-portable test-wheel setup clean
+.PHONY: help setup-slow demo test lint test-python test-runtime test-java test-sanitize test-threads test-arm64 test-armv7 test-portable test-wheel setup clean
 
 help:
 	@grep -hE '^# ' $(MAKEFILE_LIST) | sed 's/^# //'
@@ -122,26 +121,51 @@ test-armv7: $(BUILD)/cases.bin
 test-portable:
 	@.ci/check_portable
 
-# What takes too long for CI: a model over 2 GiB, every quantised model on every instruction set, every model through
-# `.mindir`, 2,000 random graphs, random edits of real models, AVX-512 in an emulator, ten minutes of Atheris for each parser and of libFuzzer for the
-# loader (or MSLITE_FUZZ_SECONDS), five minutes of threads under ThreadSanitizer.
-check-slow: setup-slow $(BUILD)/python-ready
-	@$(call CONFIGURE,$(BUILD)-fuzz,-DMSLITE_FUZZ=ON -DMSLITE_SANITIZE=ON -DMSLITE_TESTS=ON -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O1 -g1" "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1")
-	@cmake --build $(BUILD)-fuzz -j2 --target load_fuzzer > $(BUILD)-fuzz.log 2>&1 || { cat $(BUILD)-fuzz.log; exit 1; }
+# ---- what takes too long for CI: in parts, each of at most 80 minutes on two cores; CONTRIBUTING.md says when each ran last ------
+
+SLOW_PARTS := check-models check-graphs check-fuzz-parsers check-fuzz-runtime check-avx512 check-marked check-soak check-compilers
+.PHONY: check-slow $(SLOW_PARTS) check-compilers-x86 check-compilers-arm64 check-compilers-armv7
+check-slow: $(SLOW_PARTS)
+
+# A part prints how long it took, and whether it passed.
+SLOW = @.ci/timed $@ env PYTHONPATH=$(BUILD)/python MSLITE_BUILD=$(BUILD)
+
+# Every model of the set: random edits of it, through `.mindir`, quantised ones on every instruction set; one over 2 GiB; a library of a group.
+check-models: setup-slow $(BUILD)/python-ready
 	@$(call CONFIGURE,$(BUILD)-arm64,-DCMAKE_TOOLCHAIN_FILE=.ci/aarch64_clang.cmake -DMSLITE_TESTS=ON)
 	@$(call COMPILE,$(BUILD)-arm64)
-	PYTHONPATH=$(BUILD)/python MSLITE_BUILD=$(BUILD) MSLITE_ARM64_BUILD=$(BUILD)-arm64 MSLITE_FUZZ_BUILD=$(BUILD)-fuzz $(PYTHON) -m pytest -s tests/slow
-	PYTHONPATH=$(BUILD)/python MSLITE_VERIFY=1 MSLITE_BUILD=$(BUILD) $(PYTHON) -m pytest -n 2 -m slow tests
-	$(MAKE) test-threads MSLITE_SOAK_SECONDS=300
-	$(MAKE) check-compilers
+	$(SLOW) MSLITE_ARM64_BUILD=$(BUILD)-arm64 $(PYTHON) -m pytest -n 2 $(addprefix tests/slow/test_,edited_models.py mindir.py integers.py big_model.py operator_group.py)
 
-# A part of it alone: the compilers and processors that CI leaves out.
-check-compilers: setup $(BUILD)/cases.bin
-	@.ci/check_compilers $(BUILD)
+# 2,000 random graphs, the matrix of odd nodes, every operator in every element type.
+check-graphs: setup-slow $(BUILD)/python-ready
+	$(SLOW) $(PYTHON) -m pytest -n 2 $(addprefix tests/slow/test_,random_graphs.py matrix.py element_types.py)
 
-# Another one: the AVX-512 kernels, on a machine that has none.
+# Each parser of the converter under Atheris, for MSLITE_FUZZ_SECONDS (ten minutes).
+check-fuzz-parsers: setup-slow $(BUILD)/python-ready
+	$(SLOW) $(PYTHON) -m pytest -s -n 2 tests/slow/test_fuzz_parsers.py
+
+# The loader under libFuzzer, likewise.
+check-fuzz-runtime: setup-slow
+	@$(call CONFIGURE,$(BUILD)-fuzz,-DMSLITE_FUZZ=ON -DMSLITE_SANITIZE=ON -DMSLITE_TESTS=ON -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O1 -g1" "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1")
+	@cmake --build $(BUILD)-fuzz -j2 --target load_fuzzer > $(BUILD)-fuzz.log 2>&1 || { cat $(BUILD)-fuzz.log; exit 1; }
+	$(SLOW) MSLITE_FUZZ_BUILD=$(BUILD)-fuzz $(PYTHON) -m pytest -s tests/slow/test_fuzz_loader.py
+
+# The AVX-512 and VNNI kernels, in an emulated computer: the only part without such a processor.
 check-avx512: setup-slow $(BUILD)/python-ready
-	PYTHONPATH=$(BUILD)/python MSLITE_BUILD=$(BUILD) $(PYTHON) -m pytest -rs tests/slow/test_avx512.py
+	$(SLOW) $(PYTHON) -m pytest -rs tests/slow/test_avx512.py
+
+# The tests marked `slow`, which CI leaves out.
+check-marked: setup-slow $(BUILD)/python-ready
+	$(SLOW) MSLITE_VERIFY=1 $(PYTHON) -m pytest -n 2 -m slow tests --ignore=tests/slow
+
+# Five minutes of threads that build, run and destroy models, under ThreadSanitizer.
+check-soak:
+	@.ci/timed $@ $(MAKE) test-threads MSLITE_SOAK_SECONDS=300
+
+# The compilers and processors that CI leaves out.
+check-compilers: check-compilers-x86 check-compilers-arm64 check-compilers-armv7
+check-compilers-x86 check-compilers-arm64 check-compilers-armv7: setup $(BUILD)/cases.bin
+	@.ci/timed $@ .ci/check_compilers $(BUILD) $(patsubst check-compilers-%,%,$@)
 
 # The Java tests in a JRE for 64-bit ARM, which is downloaded, under QEMU.
 .PHONY: check-java-arm64
