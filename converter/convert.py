@@ -239,7 +239,9 @@ def _convert(options: Options, progress: Callable[[str], None], samples: Progres
         layout = None if error.module is None else error.module.layout
         raise complete(error, options.model_file, None, settings_of(options, framework, layout)) from None
     check_parsed(module, str(options.model_file))
-    plain = None if framework is not FmkType.PYTORCH or not options.compare or _is_plain(options) else copy_module(module)
+    plain = (
+        None if framework is not FmkType.PYTORCH or not options.compare or _is_plain(options) else copy_module(module)
+    )
     check_dynamic_dims(module, options)
     before = count_operators(module)
     settings = settings_of(options, framework, module.layout)

@@ -12,6 +12,9 @@ TOLERANCE, TOLERANCE_FLOAT16, TOLERANCE_QUANTISED = 2e-4, 2e-2, 5e-2
 """Largest allowed difference, as a share of the largest magnitude in the tensor; of the real numbers where integers
 stand for such: results on the other side of a rounding limit carry on through a quantised model."""
 
+AGREES = "agrees with the program in 2 runs on random inputs"
+"""The note of a conversion that was compared with its `torch.export` program."""
+
 
 @dataclass(frozen=True)
 class Difference:

@@ -34,19 +34,14 @@ def main() -> int:
             import torch.onnx  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
             program = torch.export.load(source)
+            stage = "refuse"
+            program = _beside("repairs").repaired(program, trains=not simplified)
+            mutations = _beside("mutations").Mutations(program, trains=not simplified)
             stage = "export"
-            repairs, mutations = _beside("repairs"), _beside("mutations")
-            try:
-                program = repairs.repaired(program)
-            except ValueError:
-                stage = "refuse"
-                raise
             found = torch.onnx.export(program, (), None, dynamo=True, optimize=False, verbose=False)
-            try:
-                mutations.deliver_mutations(found, Path(target).parent, trains=not simplified)
-            except ValueError:
-                stage = "refuse"
-                raise
+            stage = "refuse"
+            mutations.deliver(found, Path(target).parent)
+            stage = "export"
             if simplified:
                 found.optimize()
             else:

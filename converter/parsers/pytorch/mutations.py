@@ -9,58 +9,82 @@ import json
 from pathlib import Path
 from typing import Any
 
+_KINDS = {"BUFFER_MUTATION": "buffer", "PARAMETER_MUTATION": "parameter"}
 _STATISTICS = ("running_mean", "running_var", "num_batches_tracked")
 """What batch normalisation in training mode changes. The training graph keeps its own."""
+_REMEDY = "Make the state an input and an output of the model"
 
 
-def deliver_mutations(found: Any, folder: Path, trains: bool) -> None:
-    """Makes an input and an output of each changed buffer; they are listed in `state.json`, their first values are in `state.onnx`.
+class Mutations:
+    """What the program changes. Its signature says so only after the exporter has rewritten it without changes in place."""
 
-    `found` is the exporter's result before any optimisation. Nothing is written where the program changes nothing.
-    Raises ValueError with a text for the user where a change cannot be delivered.
-    """
-    kinds = {"BUFFER_MUTATION": "buffer", "PARAMETER_MUTATION": "parameter"}
-    graph = found.model.graph
-    named: dict[str, Any] | None = None
-    records, first = [], []
-    for spec in found.exported_program.graph_signature.output_specs:
-        kind = spec.kind.name
+    def __init__(self, program: Any, trains: bool) -> None:
+        self._trains = trains
+        self._changed: list[str] = []
+        self.refusal = ""
+        """Why a change cannot be delivered, as a text for the user."""
+        rewrite = program.run_decompositions
+
+        def rewrite_and_show(*args: Any, **kwargs: Any) -> Any:
+            found = rewrite(*args, **kwargs)
+            self._show(found.graph_signature)
+            return found
+
+        program.run_decompositions = rewrite_and_show
+
+    def _show(self, signature: Any) -> None:
+        """Lets the exporter see what the program changes as its last outputs."""
+        shown, changes = [], []
+        for spec in signature.output_specs:
+            kind = spec.kind.name
+            if kind == "USER_OUTPUT":
+                shown.append(spec)
+            elif self._is_kept(kind, spec.target):
+                self._changed.append(spec.target)
+                changes.append(spec)
+        usual = type(signature.output_specs[0].kind).USER_OUTPUT if changes else None
+        signature.output_specs[:] = [*shown, *(type(spec)(usual, spec.arg, None) for spec in changes)]
+
+    def _is_kept(self, kind: str, name: str) -> bool:
+        """Whether it becomes a variable; False for what nothing needs, and for what is refused."""
         if kind == "USER_INPUT_MUTATION":
-            raise ValueError(
-                f"it changes its input '{spec.target}' in place, which a converted model cannot do. Change a copy "
-                "(x = x.clone()), return the new contents as an output where they are needed, and export again"
+            self.refusal = (
+                f"it changes its input '{name}' in place, which a converted model cannot do. Change a copy (x = x.clone()), "
+                "return the new contents as an output where they are needed, and export again"
             )
-        if kind not in kinds:
-            if kind != "USER_OUTPUT":
-                raise ValueError(f"it has an output of the kind {kind}. Export the model for inference (model.eval())")
-            continue
-        if trains and spec.target.rpartition(".")[2] in _STATISTICS:
-            continue
-        if trains:
-            raise ValueError(
-                f"it changes the {kinds[kind]} '{spec.target}', and models with a state cannot be trained. "
-                "Make the state an input and an output of the model"
+        elif kind not in _KINDS:
+            self.refusal = f"it has an output of the kind {kind}. Export the model for inference (model.eval())"
+        elif self._trains and name.rpartition(".")[2] not in _STATISTICS:
+            self.refusal = (
+                f"it changes the {_KINDS[kind]} '{name}', and models with a state cannot be trained. {_REMEDY}"
             )
-        named = _values(graph) if named is None else named
-        source, value = named.get(spec.arg.name), graph.initializers.get(spec.target)
-        if source is None or value is None or value.const_value is None:
-            raise ValueError(
-                f"it changes the {kinds[kind]} '{spec.target}' in a way that cannot be followed. "
-                "Make the state an input and an output of the model"
-            )
-        first.append(value.const_value)
-        records.append({"variable": spec.target, **_deliver(graph, value, source, spec.target)})
-    if records:
+        return not self.refusal and not self._trains
+
+    def deliver(self, found: Any, folder: Path) -> None:
+        """Makes an input and an output of each changed buffer in the exporter's result, before any optimisation.
+
+        They are listed in `state.json`, their first values are in `state.onnx`; nothing is written where nothing is changed.
+        Raises ValueError with a text for the user where a change cannot be delivered.
+        """
+        for spec in found.exported_program.graph_signature.output_specs:  # what was not shown, would be lost
+            if spec.kind.name != "USER_OUTPUT" and self._is_kept(spec.kind.name, spec.target):
+                self.refusal = f"it changes '{spec.target}', which this version of torch does not export. {_REMEDY}"
+        if self.refusal:
+            raise ValueError(self.refusal)
+        if not self._changed:
+            return
+        graph = found.model.graph
+        start = len(graph.outputs) - len(self._changed)
+        sources = list(graph.outputs)[start:]
+        del graph.outputs[start:]
+        records, first = [], []
+        for name, source in zip(self._changed, sources, strict=True):
+            value = graph.initializers.get(name)
+            if value is None or value.const_value is None:
+                raise ValueError(f"it changes the buffer '{name}' in a way that cannot be followed. {_REMEDY}")
+            first.append(value.const_value)
+            records.append({"variable": name, **_deliver(graph, value, source, name)})
         _write(records, first, folder)
-
-
-def _values(graph: Any) -> dict[str, Any]:
-    """Name in the program → value of the ONNX graph."""
-    found = {value.name: value for node in graph for value in node.outputs}
-    found.update((value.name, value) for value in graph.inputs)
-    for value in graph.initializers.values():
-        found[value.metadata_props.get("pkg.torch.onnx.original_node_name", value.name)] = value
-    return found
 
 
 def _deliver(graph: Any, value: Any, source: Any, name: str) -> dict[str, str]:

@@ -34,7 +34,7 @@ class ProgramRuns:
     inputs: list[dict[str, Array]]
     """Of each run: the array of each input, by its name."""
     outputs: list[list[Array]]
-    noise: list[float] | None
+    noise: list[Array] | None
     """How far each output moves when inputs and weights change in their last bits; None where time was short."""
     is_coarse: bool
     """Whether the program computes with numbers of 16 bits."""
@@ -46,7 +46,7 @@ def run_program(
     """Runs the program twice on drawn inputs, in at most `seconds` seconds; files in between lie in `folder`.
 
     The inputs have the types, shapes and ranges of the program's example; `shapes` gives other shapes. In the second run,
-    the first row of a mask (a boolean input, or one with -inf in the example) shows nothing. `in_evaluation`: programs in training
+    the first row of a mask (a boolean input, integers that are 0 and 1, or an input with -inf in the example) shows nothing. `in_evaluation`: programs in training
     mode are not run. Raises NotRun.
     """
     copy, asked, target = folder / "program.pt2", folder / "asked.json", folder / "runs.npz"
@@ -82,5 +82,5 @@ def _runs(found: Mapping[str, Array]) -> ProgramRuns:
         inputs.append({name: data for name, data in mine.items() if f"input{run}/{name}" in found})
         count = sum(name.startswith(f"output{run}/") for name in found)
         outputs.append([found[f"output{run}/{place}"] for place in range(count)])
-    noise = [float(found[f"noise/{place}"]) for place in range(len(outputs[0]))] if "noise/0" in found else None
+    noise = [found[f"noise{run}"] for run in range(len(outputs))] if "noise0" in found else None
     return ProgramRuns(inputs, outputs, noise, bool(found["is_coarse"]))

@@ -19,12 +19,14 @@ aten = torch.ops.aten
 class _Call:
     """A node of the program with its arguments by name, and what is written in its place."""
 
-    def __init__(self, program: Any, graph: Any, node: Any) -> None:
-        self.program, self.node = program, node
+    def __init__(self, program: Any, graph: Any, node: Any, trains: bool) -> None:
+        self.program, self.node, self.trains = program, node, trains
         self._graph = graph
         self.name = node.name
         self.arguments = {
-            argument.name: node.args[index] if index < len(node.args) else node.kwargs.get(argument.name, argument.default_value)
+            argument.name: node.args[index]
+            if index < len(node.args)
+            else node.kwargs.get(argument.name, argument.default_value)
             for index, argument in enumerate(node.target._schema.arguments)
         }
 
@@ -63,14 +65,17 @@ class _Call:
         return ValueError(f"torch's ONNX exporter drops {what} of '{self.name}' ({target}). {remedy}")
 
 
-def repaired(program: Any) -> Any:
-    """The program, changed in place. Raises ValueError with a text for the user where an argument cannot be kept."""
+def repaired(program: Any, trains: bool) -> Any:
+    """The program, changed in place; `trains`: the result is trained.
+
+    Raises ValueError with a text for the user where an argument cannot be kept.
+    """
     for module in program.graph_module.modules():
         graph = getattr(module, "graph", None)
         for node in list(graph.nodes) if graph is not None else ():
             repair = _REPAIRS.get(node.target) if node.op == "call_function" else None
             if repair is not None:
-                repair(_Call(program, graph, node))
+                repair(_Call(program, graph, node, trains))
         if graph is not None:
             module.recompile()
     return program
@@ -110,8 +115,14 @@ def _mean_of_scattered(call: _Call) -> None:
 
 
 def _seeing_attention(call: _Call) -> None:
-    """Queries that may look at nothing get zeros; the exporter gives them the mean of all values, or NaN."""
-    mask = call["attn_mask"]
+    """Queries that may look at nothing get zeros; the exporter gives them the mean of all values, or NaN.
+
+    It also takes the root of the scale, which may be negative.
+    """
+    mask, scale = call["attn_mask"], call["scale"]
+    if isinstance(scale, float) and scale < 0:
+        call.node.update_arg(0, call.emit(aten.neg.default, call["query"]))
+        call.node.update_kwarg("scale", -scale)
     if mask is None or _hides_nothing(call.program, mask):
         return
     is_bool = mask.meta["val"].dtype is torch.bool
@@ -146,18 +157,31 @@ def _writes(node: Any) -> bool:
 
 
 def _sized_by_scale(call: _Call) -> None:
-    """Where a scale is given beside a size, positions follow the scale, and the exporter's follow the size."""
+    """Where a scale is given, positions follow it; the exporter's follow the sizes."""
     axes = [name for name in ("scales", "scales_d", "scales_h", "scales_w") if name in call.arguments]
-    before = call["self"].meta["val"].shape[2:]
+    scales = [call[name] for name in axes] or call["scale_factors"] or []
+    before, after = (value.meta["val"].shape[2:] for value in (call.node.args[0], call.node))
     if call["align_corners"]:
         return
-    for axis, name in enumerate(axes):
-        scale, size = call[name], call["output_size"][axis]
-        if scale is None:
+    for old, size, scale in zip(before, after, scales, strict=False):
+        if scale is None or scale == 1:
             continue
-        if not (isinstance(size, int) and isinstance(before[axis], int) and math.isclose(scale, size / before[axis])):
+        if not (isinstance(size, int) and isinstance(old, int) and math.isclose(scale, size / old)):
             remedy = "Give interpolate() a size, or recompute_scale_factor=True, and export again"
             raise call.refuse(f"the scale {scale}", remedy)
+
+
+def _converted_first(call: _Call) -> None:
+    """`dtype` concerns the operand; the exporter computes in the operand's own type, and converts the result."""
+    operand, dtype = call["self"], call["dtype"]
+    if dtype is not None and operand.meta["val"].dtype is not dtype:
+        call.node.update_arg(0, call.emit(aten.to.dtype, operand, dtype))
+
+
+def _normalised_by_batch(call: _Call) -> None:
+    """The exporter normalises by the running statistics, whatever the mode, where there are some."""
+    if call["training"] and call["running_mean"] is not None and not call.trains:
+        raise call.refuse("the training mode", "Export the model for inference: call model.eval() before")
 
 
 def _dropped(call: _Call, name: str, harmless: Any, remedy: str) -> None:
@@ -176,6 +200,9 @@ _REPAIRS: dict[Any, Callable[[_Call], None]] = {
     aten.scatter_reduce.two: _mean_of_scattered,
     aten.scaled_dot_product_attention.default: _seeing_attention,
     aten._scaled_dot_product_flash_attention_for_cpu.default: _seeing_attention,
+    aten.batch_norm.default: _normalised_by_batch,
+    aten._native_batch_norm_legit.default: _normalised_by_batch,
+    aten._native_batch_norm_legit_functional.default: _normalised_by_batch,
     aten.multinomial.default: _drawn_once,
     aten.allclose.default: functools.partial(
         _dropped, name="equal_nan", harmless=False, remedy="Compare with isnan() beside it"
@@ -185,12 +212,29 @@ _REPAIRS: dict[Any, Callable[[_Call], None]] = {
     ),
     **dict.fromkeys(
         (
+            aten.mean.default,
+            aten.mean.dim,
+            aten.sum.default,
+            aten.sum.dim_IntList,
+            aten.prod.default,
+            aten.prod.dim_int,
+            aten.cumsum.default,
+            aten.cumprod.default,
+            aten.softmax.int,
+            aten.log_softmax.int,
+        ),
+        _converted_first,
+    ),
+    **dict.fromkeys(
+        (
             aten.upsample_linear1d.default,
             aten.upsample_bilinear2d.default,
             aten.upsample_bicubic2d.default,
             aten.upsample_trilinear3d.default,
             aten._upsample_bilinear2d_aa.default,
             aten._upsample_bicubic2d_aa.default,
+            aten._upsample_bilinear2d_aa.vec,
+            aten._upsample_bicubic2d_aa.vec,
         ),
         _sized_by_scale,
     ),

@@ -4,8 +4,8 @@
 
 `asked.json`: `shapes` of inputs, where they are not those of the program's example (-1: the example's), and whether a program in
 training mode is refused (`in_evaluation`). The result holds for run r
-`input<r>/<name>`, `output<r>/<position>`, and `noise/<position>`: how far each output moves when the inputs and weights change in their
-last bits and random numbers are others. What goes wrong is told on the last line of the standard output, with exit code 1.
+`input<r>/<name>`, `output<r>/<position>`, and in `noise<r>` how far each output moves when inputs and weights change in their last
+bits and random numbers are others. What goes wrong is told on the last line of the standard output, with exit code 1.
 """
 
 from __future__ import annotations
@@ -22,11 +22,7 @@ RUNS = 2
 
 def main() -> int:
     source, asked, target, limit, seconds = sys.argv[1:6]
-    spec = importlib.util.spec_from_file_location("mslite_exporter", Path(__file__).with_name("exporter.py"))
-    assert spec is not None
-    assert spec.loader is not None
-    common: Any = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(common)
+    common = _beside("exporter")
     common.limit_memory(int(limit) + common.OWN_BYTES)
     said = ""
     with common.quiet():
@@ -37,6 +33,16 @@ def main() -> int:
     if said:
         print(said)
     return 1 if said else 0
+
+
+def _beside(name: str) -> Any:
+    """The module in the file `name`.py here. The folder is not on Python's path, where its files would hide others."""
+    spec = importlib.util.spec_from_file_location(f"mslite_{name}", Path(__file__).with_name(f"{name}.py"))
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def _run(source: str, asked: dict[str, Any], target: str, seconds: float) -> None:
@@ -51,27 +57,33 @@ def _run(source: str, asked: dict[str, Any], target: str, seconds: float) -> Non
         _check_mode(program)
     session = _Session(program)
     inputs, outputs = _drawn_runs(session, asked["shapes"])
-    result: dict[str, Any] = {}
+    result: dict[str, Any] = {"is_coarse": np.bool_(session.is_coarse)}
     for run in range(RUNS):
         result.update({f"input{run}/{name}": _array(value) for name, value in inputs[run].items()})
         result.update({f"output{run}/{place}": _array(value) for place, value in enumerate(outputs[run])})
     if time.monotonic() - start < seconds / 3:
-        shaken = session.shaken(inputs)
-        for place in range(len(outputs[0])):
-            pairs = [(_array(outputs[run][place]), _array(shaken[run][place])) for run in range(RUNS)]
-            result[f"noise/{place}"] = np.float64(max(_distance(*pair) for pair in pairs))
-    result["is_coarse"] = np.bool_(session.is_coarse)
+        del session, program
+        shaken = _Session(torch.export.load(source)).shaken(inputs)
+        for run in range(RUNS):
+            pairs = zip(outputs[run], shaken[run], strict=True)
+            noise = [_distance(_array(one), _array(other)) for one, other in pairs]
+            result[f"noise{run}"] = np.array(noise, np.float64)
     np.savez(target, **result)
 
 
-_SAFE_PRIVATE = (
-    "_to_copy _softmax _log_softmax _safe_softmax _unsafe_view _assert_tensor_metadata _assert_scalar _assert_async "
-    "_adaptive_avg_pool2d _adaptive_avg_pool3d _native_batch_norm_legit _native_batch_norm_legit_functional "
-    "_native_batch_norm_legit_no_training _scaled_dot_product_flash_attention_for_cpu _scaled_dot_product_attention_math "
-    "_upsample_bilinear2d_aa _upsample_bicubic2d_aa _weight_norm _weight_norm_interface _unique _unique2 _local_scalar_dense "
-    "_shape_as_tensor _reshape_alias _trilinear _fft_r2c _fft_c2r _fft_c2c _conj _cdist_forward _stack _pad_circular _pad_enum "
-    "_embedding_bag_forward_only _test_check_tensor"
-).split()
+_SAFE_PRIVATE = frozenset(
+    {
+        "_adaptive_avg_pool2d", "_adaptive_avg_pool3d", "_assert_async", "_assert_scalar", "_assert_tensor_metadata",
+        "_cdist_forward", "_conj", "_embedding_bag_forward_only", "_fft_c2c", "_fft_c2r", "_fft_r2c",
+        "_local_scalar_dense", "_log_softmax", "_native_batch_norm_legit", "_native_batch_norm_legit_functional",
+        "_native_batch_norm_legit_no_training", "_pad_circular", "_pad_enum", "_reshape_alias", "_safe_softmax",
+        "_scaled_dot_product_attention_math", "_scaled_dot_product_flash_attention_for_cpu", "_shape_as_tensor",
+        "_softmax", "_stack", "_to_copy", "_trilinear", "_unique", "_unique2", "_unsafe_view",
+        "_upsample_bicubic2d_aa", "_upsample_bilinear2d_aa", "_upsample_nearest_exact1d", "_upsample_nearest_exact2d",
+        "_upsample_nearest_exact3d", "_weight_norm", "_weight_norm_interface",
+    }
+)  # fmt: skip
+"""Operators of PyTorch's own use that programs hold, and that check their arguments."""
 
 
 def _check_operators(program: Any) -> None:
@@ -80,18 +92,18 @@ def _check_operators(program: Any) -> None:
         for node in getattr(getattr(module, "graph", None), "nodes", ()):
             name = getattr(getattr(node.target, "_schema", None), "name", "")
             private = name.partition("::")[2]
-            if node.op == "call_function" and private.startswith("_") and not private.startswith("__"):
-                if private not in _SAFE_PRIVATE:
-                    raise ValueError(f"it calls {name}, which only PyTorch itself calls")
+            is_private = private.startswith("_") and not private.startswith("__")
+            if node.op == "call_function" and is_private and private not in _SAFE_PRIVATE:
+                raise ValueError(f"it calls {name}, which only PyTorch itself calls")
 
 
 def _check_mode(program: Any) -> None:
     """Refuses programs in training mode. Raises ValueError."""
     for node in program.graph_module.graph.nodes:
         for index, argument in enumerate(getattr(getattr(node.target, "_schema", None), "arguments", ())):
-            if argument.name in ("train", "training", "use_input_stats") and node.op == "call_function":
-                if (node.args[index] if index < len(node.args) else node.kwargs.get(argument.name)) is True:
-                    raise ValueError("it was exported in training mode")
+            value = node.args[index] if index < len(node.args) else node.kwargs.get(argument.name)
+            if argument.name in ("train", "training") and value is True:
+                raise ValueError("it was exported in training mode")
 
 
 class _Session:
@@ -144,7 +156,7 @@ class _Session:
         ]
 
     def shaken(self, inputs: list[dict[str, Any]]) -> list[list[Any]]:
-        """The same with the last bits of inputs and weights changed, and other random numbers. Weights stay changed."""
+        """The same with the last bits of inputs and weights changed, and other random numbers. The session is spent then."""
         torch = self._torch
         chance = torch.Generator().manual_seed(7)
 
@@ -163,10 +175,11 @@ def _drawn_runs(session: _Session, shapes: dict[str, list[int]]) -> tuple[list[d
     """Inputs and outputs of each run: drawn ones, or the example where the program does not take these."""
     import torch
 
+    draw = _beside("drawn").draw
     chance = torch.Generator().manual_seed(20)
     examples = session.examples()
     drawn = [
-        {name: _draw(value, shapes.get(name), chance, run) for name, value in examples.items()} for run in range(RUNS)
+        {name: draw(value, shapes.get(name), chance, run) for name, value in examples.items()} for run in range(RUNS)
     ]
     try:
         return drawn, session.runs(drawn)
@@ -174,53 +187,6 @@ def _drawn_runs(session: _Session, shapes: dict[str, list[int]]) -> tuple[list[d
         if shapes:
             raise
         return [examples] * RUNS, session.runs([examples] * RUNS)
-
-
-def _draw(example: Any, shape: list[int] | None, chance: Any, run: int) -> Any:
-    """Values of the example's range; of masks, the first row of the second run shows nothing."""
-    import torch
-
-    if not isinstance(example, torch.Tensor) or example.is_complex():
-        return example
-    size = example.shape
-    if shape is not None:
-        size = torch.Size(own if wish < 0 else wish for own, wish in zip(size, shape, strict=True))
-    if example.dtype is torch.bool:
-        if not size:
-            return example if run == 0 else ~example
-        mask = torch.rand(size, generator=chance) < 0.6
-        return _emptied(mask, False) if run else mask
-    if not example.is_floating_point():
-        return _draw_integers(example, size, chance)
-    finite = example[torch.isfinite(example)].double()
-    least, most = (float(finite.min()), float(finite.max())) if finite.numel() else (-1.0, 1.0)
-    if least == most:
-        least, most = (least - 1, most + 1) if least <= 0 else (0.0, 2 * most)
-    drawn = (torch.rand(size, generator=chance, dtype=torch.float64) * (most - least) + least).to(example.dtype)
-    if torch.isneginf(example).any():  # a mask that is added
-        drawn[torch.rand(size, generator=chance) < 0.4] = -torch.inf
-        return _emptied(drawn, -torch.inf) if run else drawn
-    return drawn
-
-
-def _draw_integers(example: Any, size: Any, chance: Any) -> Any:
-    """Values of the example's range. Those that count upwards stay: they are positions, and may not be there twice."""
-    import torch
-
-    if example.numel() == 0:
-        return torch.zeros(size, dtype=example.dtype)
-    flat = example.reshape(-1)
-    if size == example.shape and bool((flat[1:] > flat[:-1]).all()):
-        return example
-    least, most = int(example.min()), int(example.max())
-    return torch.randint(least, most + 1, size, generator=chance, dtype=torch.int64).to(example.dtype)
-
-
-def _emptied(mask: Any, nothing: Any) -> Any:
-    """The mask with a first row (along the last dimension) of `nothing`."""
-    if mask.numel():
-        mask[(0,) * (mask.dim() - 1)] = nothing
-    return mask
 
 
 def _copied(value: Any) -> Any:
@@ -236,7 +202,7 @@ def _array(value: Any) -> Any:
         return np.asarray(value)
     if value.dtype is torch.bfloat16 or "float8" in str(value.dtype):
         value = value.float()
-    return np.ascontiguousarray(value.detach().cpu().resolve_conj().numpy())
+    return np.array(value.detach().cpu().resolve_conj().numpy(), order="C")
 
 
 def _distance(one: Any, other: Any) -> float:
