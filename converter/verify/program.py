@@ -52,6 +52,8 @@ def _compared(file: Path, module: Module, options: Options, runs: ProgramRuns) -
     ends = module.outputs if module.outputs is not None else module.main.outputs
     if len(ends) != len(runs.outputs[0]):
         return f"not compared with the program: it has {len(runs.outputs[0])} outputs, and the result {len(ends)}"
+    if len(module.main.inputs) != len(runs.inputs[0]):
+        return f"not compared with the program: it has {len(runs.inputs[0])} inputs, and the result {len(module.main.inputs)}"
     context = mslite.Context()
     context.run_limits.milliseconds = LONGEST * 1000
     model = mslite.Model()
@@ -62,7 +64,9 @@ def _compared(file: Path, module: Module, options: Options, runs: ProgramRuns) -
         model.build_from_file(str(file), mslite.ModelType.MINDIR_LITE, context)
         for run, (inputs, outputs) in enumerate(zip(runs.inputs, runs.outputs, strict=True)):
             start = time.monotonic()
-            arrays = [_as_stored(value, inputs[value.name]) for value in module.main.inputs]
+            arrays = [
+                _as_stored(value, array) for value, array in zip(module.main.inputs, inputs.values(), strict=True)
+            ]
             tensors = model.get_inputs()
             if run == 0 and [tensor.shape for tensor in tensors] != [list(array.shape) for array in arrays]:
                 model.resize(tensors, [list(array.shape) for array in arrays])

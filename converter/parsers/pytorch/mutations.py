@@ -9,6 +9,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 _KINDS = {"BUFFER_MUTATION": "buffer", "PARAMETER_MUTATION": "parameter"}
 _STATISTICS = ("running_mean", "running_var", "num_batches_tracked")
 """What batch normalisation in training mode changes. The training graph keeps its own."""
@@ -63,7 +65,7 @@ class Mutations:
     def deliver(self, found: Any, folder: Path) -> None:
         """Makes an input and an output of each changed buffer in the exporter's result, before any optimisation.
 
-        They are listed in `state.json`, their first values are in `state.onnx`; nothing is written where nothing is changed.
+        They are listed in `state.json`, their first values are in `state.npz`; nothing is written where nothing is changed.
         Raises ValueError with a text for the user where a change cannot be delivered.
         """
         for spec in found.exported_program.graph_signature.output_specs:  # what was not shown, would be lost
@@ -82,9 +84,10 @@ class Mutations:
             value = graph.initializers.get(name)
             if value is None or value.const_value is None:
                 raise ValueError(f"it changes the buffer '{name}' in a way that cannot be followed. {_REMEDY}")
-            first.append(value.const_value)
+            first.append(value.const_value.numpy())
             records.append({"variable": name, **_deliver(graph, value, source, name)})
-        _write(records, first, folder)
+        np.savez(folder / "state.npz", *first)
+        (folder / "state.json").write_text(json.dumps(records))
 
 
 def _deliver(graph: Any, value: Any, source: Any, name: str) -> dict[str, str]:
@@ -100,15 +103,3 @@ def _deliver(graph: Any, value: Any, source: Any, name: str) -> dict[str, str]:
     graph.append(node)
     graph.outputs.append(result)
     return {"input": value.name, "output": result.name}
-
-
-def _write(records: list[dict[str, str]], first: list[Any], folder: Path) -> None:
-    import onnx_ir as ir
-
-    values = []
-    for record, tensor in zip(records, first, strict=True):
-        value = ir.Value(name=record["variable"], shape=tensor.shape, type=ir.TensorType(tensor.dtype))
-        value.const_value = tensor
-        values.append(value)
-    ir.save(ir.Model(ir.Graph([], [], nodes=[], initializers=values), ir_version=10), folder / "state.onnx")
-    (folder / "state.json").write_text(json.dumps(records))

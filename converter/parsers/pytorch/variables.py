@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import onnx
+import numpy as np
 
 from mslite.converter.mindir.graph import Module, Node, Value, constant
 from mslite.converter.mindir.ops.state import AssignVariable, ReadVariable
-from mslite.converter.parsers.onnx.tensors import TensorReader
 
 
 def with_variables(module: Module, folder: Path) -> None:
@@ -20,9 +19,9 @@ def with_variables(module: Module, folder: Path) -> None:
     listed = folder / "state.json"
     if not listed.is_file():
         return
-    reader = TensorReader(folder)
-    first = {tensor.name: reader.read(tensor) for tensor in onnx.load(str(folder / "state.onnx")).graph.initializer}
     records = json.loads(listed.read_text())
+    with np.load(folder / "state.npz", allow_pickle=False) as file:
+        first = [file[f"arr_{place}"] for place in range(len(records))]
     graph = module.main
     ends = graph.outputs[len(graph.outputs) - len(records) :]
     del graph.outputs[len(graph.outputs) - len(records) :]
@@ -30,9 +29,9 @@ def with_variables(module: Module, folder: Path) -> None:
     starts = [inputs[record["input"]] for record in records]
     graph.inputs = [value for value in graph.inputs if value not in starts]
     needed = _needed(graph.outputs, dict(zip(starts, ends, strict=True)))
-    for record, start, end in zip(records, starts, ends, strict=True):
+    for record, array, start, end in zip(records, first, starts, ends, strict=True):
         name = record["variable"]
-        initial = constant(graph.unique_name(f"{name}/initial"), first[name])
+        initial = constant(graph.unique_name(f"{name}/initial"), array)
         graph.nodes.insert(0, Node(ReadVariable(variable=name), start.name, (initial,), (start,)))
         if start in needed:
             result = Value(graph.unique_name(f"{name}/assigned"), end.dtype, end.shape)

@@ -26,14 +26,14 @@ _WEIGHTS = {"common_quant_param": {"quant_type": "WEIGHT_QUANT", "bit_num": "8"}
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
-def _saved(path: Path, forward: Callable[..., Any], *inputs: Any) -> Path:
+def _saved(path: Path, forward: Callable[..., Any], *inputs: Any, sizes: Any = None) -> Path:
     import torch
 
     class Network(torch.nn.Module):
         def forward(self, *inputs: Any) -> Any:
             return forward(*inputs)
 
-    torch.export.save(torch.export.export(Network().eval(), inputs), str(path))
+    torch.export.save(torch.export.export(Network().eval(), inputs, dynamic_shapes=sizes), str(path))
     return path
 
 
@@ -101,15 +101,16 @@ def test_the_second_run_has_an_empty_row(tmp_path: Path) -> None:
     import torch
 
     inputs = (torch.zeros(2, 4), torch.ones(2, 3, dtype=torch.bool), torch.tensor([[0.0, -torch.inf], [0.0, 0.0]]))
-    path = _saved(tmp_path / "net.pt2", lambda x, m, a: (x * 2, ~m, a + 1), *inputs)
-    first, second = verified.run_program(path, {}, False, tmp_path, 60).inputs
-    x, mask, added = second.values()
-    assert (x.dtype, x.shape) == (np.float32, (2, 4))
-    assert not np.array_equal(x, first["args_0" if "args_0" in first else next(iter(first))])
-    assert not mask[0].any()
-    assert mask.dtype == np.bool_
-    assert np.isneginf(added[0]).all()
-    wider = verified.run_program(path, {next(iter(first)): (5, -1)}, False, tmp_path, 60)
+    sizes = {"inputs": ({0: torch.export.Dim("rows", max=9)}, None, None)}
+    path = _saved(tmp_path / "net.pt2", lambda x, m, a: (x * 2, ~m, a + 1), *inputs, sizes=sizes)
+    first, second = (list(one.values()) for one in verified.run_program(path, {}, False, tmp_path, 120).inputs)
+    assert (first[0].dtype, first[0].shape) == (np.float32, (2, 4))
+    assert not np.array_equal(first[0], second[0])
+    assert second[1].dtype == np.bool_
+    assert first[1][0].any()
+    assert not second[1][0].any()
+    assert np.isneginf(second[2][0]).all()
+    wider = verified.run_program(path, {"inputs_0": (5, -1)}, False, tmp_path, 120)
     assert next(iter(wider.inputs[0].values())).shape == (5, 4)
 
 
@@ -137,7 +138,7 @@ def test_operators_that_trust_their_arguments_do_not_run(tmp_path: Path) -> None
         tmp_path / "net.pt2", lambda x: torch.ops.aten._fused_rms_norm(x, [4], None, 1e-5)[0], torch.ones(2, 4)
     )
     with pytest.raises(verified.NotRun, match="_fused_rms_norm, which only PyTorch itself calls"):
-        verified.run_program(path, {}, False, tmp_path, 60)
+        verified.run_program(path, {}, False, tmp_path, 120)
 
 
 @needs_torch
