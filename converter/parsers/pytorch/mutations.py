@@ -37,6 +37,7 @@ class Mutations:
     def _show(self, signature: Any) -> None:
         """Lets the exporter see what the program changes as its last outputs."""
         shown, changes = [], []
+        self._changed = []
         for spec in signature.output_specs:
             kind = spec.kind.name
             if kind == "USER_OUTPUT":
