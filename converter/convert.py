@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mslite.converter.blocking import complete
@@ -17,6 +17,7 @@ from mslite.converter.ethosu.placement import place_on_npu, round_scales
 from mslite.converter.front_ends import parse_model, source_layout, with_own_training
 from mslite.converter.memory_limit import memory_limited
 from mslite.converter.mindir.graph import Module
+from mslite.converter.mindir.module_copy import copy_module
 from mslite.converter.mindir.module_io import save, save_sealed
 from mslite.converter.mindir.ops.custom import Custom
 from mslite.converter.mindir.ops.enums import DataType, Format
@@ -34,6 +35,7 @@ from mslite.quantizer.pipeline import quantise
 from mslite.quantizer.progress import Progress
 from mslite.quantizer.results import QuantiseReport
 from mslite.quantizer.rewrite.graph import Boundary
+from mslite.quantizer.settings import QuantizerSettings
 
 _INTEGERS = frozenset({DataType.INT8, DataType.UINT8})
 
@@ -188,6 +190,44 @@ def _check_kernels(module: Module, options: Options) -> None:
         raise blocked(str(options.model_file), blockers, module)
 
 
+def _plain(options: Options) -> Options:
+    """The options of a float model that computes what its source does."""
+    return replace(
+        options,
+        save_type=SaveType.MINDIR_LITE,
+        input_type=None,
+        output_type=None,
+        float16_weights=False,
+        target=None,
+        npu=None,
+        single_scales=False,
+        quantizer=QuantizerSettings(),
+        calibration=None,
+        training=None,
+    )
+
+
+def _is_plain(options: Options) -> bool:
+    return options == _plain(options)
+
+
+def _compare(module: Module, copy: Module | None, options: Options, framework: FmkType) -> list[str]:
+    """Compares a converted program with its source: the module itself, or what becomes of `copy`, as it was read, as a float model.
+
+    Returns notes. Raises ConversionError where they differ.
+    """
+    if framework is not FmkType.PYTORCH or not options.compare:
+        return []
+    from mslite.converter.verify.program import compare_with_program
+
+    trains = options.training is not None
+    if copy is not None:
+        options, module = _plain(options), copy
+        run_pipeline(module, settings_of(options, framework, module.layout))
+        module.version = WIRE_VERSION
+    return [compare_with_program(module, options, trains)]
+
+
 def _convert(options: Options, progress: Callable[[str], None], samples: Progress | None) -> Report:
     options.encryption.check()
     framework = options.framework if options.framework is not None else detect(options.model_file)
@@ -199,6 +239,9 @@ def _convert(options: Options, progress: Callable[[str], None], samples: Progres
         layout = None if error.module is None else error.module.layout
         raise complete(error, options.model_file, None, settings_of(options, framework, layout)) from None
     check_parsed(module, str(options.model_file))
+    plain = (
+        None if framework is not FmkType.PYTORCH or not options.compare or _is_plain(options) else copy_module(module)
+    )
     check_dynamic_dims(module, options)
     before = count_operators(module)
     settings = settings_of(options, framework, module.layout)
@@ -225,6 +268,7 @@ def _convert(options: Options, progress: Callable[[str], None], samples: Progres
     for graph in training:
         store_in_place(graph)
     _check_kernels(module, options)
+    compared = _compare(module, plain, options, framework)
     placement = None
     if options.npu is not None or options.single_scales:
         round_scales(module)
@@ -255,7 +299,7 @@ def _convert(options: Options, progress: Callable[[str], None], samples: Progres
         operators_after=count_operators(module),
         transposes=tuple(node.name for graph in module.graphs for node in graph.nodes if node.op.name == "Transpose"),
         applied=dict(context.applied),
-        notes=(*module.notes, *context.notes, *(note for report in quantisation for note in report.notes)),
+        notes=(*module.notes, *context.notes, *compared, *(note for report in quantisation for note in report.notes)),
         peak_bytes=peak_activation_bytes(module.main) if placement is None else None,
         bound=bound,
         quantisation=quantisation[0] if quantisation else None,

@@ -56,6 +56,7 @@ class Converter:
         self._weight_fp16 = False
         self._digest = False
         self._memory_limit: int | None = None
+        self._verify = True
         self._infer = False
         self._device = ""
         self._device_id = 0
@@ -218,6 +219,16 @@ class Converter:
         self._weight_fp16 = value
 
     @property
+    def verify(self) -> bool:
+        """Whether the result of a `torch.export` program is compared with the program, and not written where they differ. Ours."""
+        return self._verify
+
+    @verify.setter
+    def verify(self, value: bool) -> None:
+        _check_type("verify", value, bool)
+        self._verify = value
+
+    @property
     def digest(self) -> bool:
         """Whether the `.ms` file ends with its SHA-256, which `mslite.verify_digest` compares. Ours."""
         return self._digest
@@ -324,6 +335,7 @@ class Converter:
             memory_limit=self._memory_limit,
             run_once=self._infer,
             digest=self._digest,
+            compare=self._verify,
             encryption=asked_encryption(self._encryption_flags(), lambda text: warnings.warn(text, stacklevel=4)),
         )
         if options.encryption.encrypt_key is not None:

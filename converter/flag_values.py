@@ -286,6 +286,7 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
         digest=_digest(given, save_type),
         encryption=encryption,
         training=asked_training(given, {} if choices is None else choices.sections),
+        compare=given.get("verify") != "off",
     )
     if options.training is not None:
         check_training(options, choices, given)

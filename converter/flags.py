@@ -106,8 +106,8 @@ _FLAGS = (
     ),
     Flag(
         "verify",
-        "random|IN.npy,...",
-        "compare the result with the source model, layer by layer",
+        "random|off|IN.npy,...",
+        "compare the result with the source model, layer by layer; outputs of .pt2 programs are compared unless it is off",
         boolean=True,
         alone="random",
     ),

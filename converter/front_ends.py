@@ -55,7 +55,7 @@ def with_own_training(options: Options, framework: FmkType) -> Options:
 
 def _pytorch(options: Options) -> Module:
     from mslite.converter.parsers.onnx import parse
-    from mslite.converter.parsers.pytorch import export_onnx
+    from mslite.converter.parsers.pytorch import export_onnx, with_variables
     from mslite.converter.passes.incremental import IncrementalInference
 
     path = options.model_file
@@ -68,6 +68,7 @@ def _pytorch(options: Options) -> Module:
             raise ConversionError(
                 error.message.replace(str(file), f"{path} (exported to ONNX)"), error.blockers, error.code, error.module
             ) from None
+        with_variables(module, Path(folder))
     module.framework = FmkType.PYTORCH
     return module
 

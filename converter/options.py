@@ -62,6 +62,8 @@ class Options:
     """Whether the `.ms` file ends with the SHA-256 of what was written (`--digest`)."""
     """Load the result and run it once with random data (`--infer`)."""
 
+    compare: bool = True
+    """Whether the result of a `torch.export` program is compared with the program before it is written (`--verify=off`: not)."""
     encryption: Encryption = field(default_factory=Encryption)
     plugins: tuple[Path, ...] = ()
     """Python files that register parsers, passes and custom operators for this conversion."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -16,46 +15,32 @@ from mslite.converter.mindir.graph import Array, Graph, Module, Value, data_type
 from mslite.converter.mindir.module_io import load
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.mindir.quantised import SHIFTS, is_quantised, real_numbers
-from mslite.converter.options import Options
+from mslite.converter.options import FmkType, Options
 from mslite.converter.training import is_training, of_training
+from mslite.converter.verify.closeness import (
+    AGREES,
+    TOLERANCE,
+    TOLERANCE_FLOAT16,
+    TOLERANCE_QUANTISED,
+    Difference,
+    difference,
+)
 from mslite.converter.verify.inputs import given_inputs, random_inputs
 from mslite.converter.verify.interpreter import InterpreterError, run_graph
 from mslite.converter.verify.reference import Arrays, run_source
 
-TOLERANCE, TOLERANCE_FLOAT16, TOLERANCE_QUANTISED = 2e-4, 2e-2, 5e-2
-"""Largest allowed difference, as a share of the largest magnitude in the tensor; of the real numbers where integers
-stand for such: results on the other side of a rounding limit carry on through a quantised model."""
+_RANDOM = ("random", "true", "on")
 
 
-@dataclass(frozen=True)
-class Difference:
-    """How far one tensor is from the source's."""
-
-    name: str
-    error: float
-    allowed: float
-
-    @property
-    def is_too_large(self) -> bool:
-        return not self.error <= self.allowed
-
-    def __str__(self) -> str:
-        return f"'{self.name}' differs by {self.error:.3g}, allowed are {self.allowed:.3g}"
-
-
-def difference(name: str, got: Array, want: Array, share: float, least: float = 0.0) -> Difference:
-    """Compares two tensors; another shape counts as infinitely far. Floats may differ by `least` anyway."""
-    if got.shape != want.shape:
-        return Difference(f"{name} (shape {got.shape} instead of {want.shape})", float("inf"), 0.0)
-    if not want.size:
-        return Difference(name, 0.0, 0.0)
-    a, b = got.astype(np.float64), want.astype(np.float64)
-    if not np.array_equal(np.isfinite(a), np.isfinite(b)):
-        return Difference(name, float("inf"), 0.0)
-    finite = np.isfinite(b)
-    scale = float(np.abs(b[finite]).max(initial=0.0))
-    error = float(np.abs(a[finite] - b[finite]).max(initial=0.0))
-    return Difference(name, error, max(share * max(scale, 1e-6), least) if want.dtype.kind == "f" else 0.0)
+def _was_compared(report: Report, what: str, say: Callable[[str], None]) -> bool:
+    """Whether the conversion has compared its result with the program: where they differ, there is none. Raises ConversionError."""
+    if what not in _RANDOM:
+        message = "--verify compares a torch.export program on random inputs alone; give no files"
+        raise ConversionError(message, code=ReturnCode.INPUT_PARAMETER_INVALID)
+    if AGREES in report.notes:
+        return True
+    say("verify      the notes say why the result was not compared with the program")
+    return False
 
 
 def _compare(value: Value, got: Array, want: Array, share: float) -> Difference:
@@ -112,11 +97,13 @@ def infer_once(file: Path, encryption: Encryption) -> None:
 def verify_conversion(options: Options, report: Report, what: str, say: Callable[[str], None] = print) -> bool:
     """Compares the written file with its source on `what` (`random`, or .npy files). True when all outputs agree.
 
-    Raises ConversionError when one of the two cannot be run.
+    A `torch.export` program was compared by the conversion. Raises ConversionError when one of the two cannot be run.
     """
+    if report.framework is FmkType.PYTORCH:
+        return _was_compared(report, what, say)
     source_inputs = parse_model(options, report.framework).main.inputs
     named = source_inputs
-    arrays = random_inputs(named) if what in ("random", "true", "on") else given_inputs(what, named)
+    arrays = random_inputs(named) if what in _RANDOM else given_inputs(what, named)
     source = run_source(options.model_file, report.framework, {v.name: a for v, a in zip(named, arrays, strict=True)})
     module = load(report.files[0], options.encryption.result_opener)
     stored = [_as_stored(value, array) for value, array in zip(module.main.inputs, arrays, strict=True)]

@@ -3,5 +3,7 @@
 from __future__ import annotations
 
 from .export import export_onnx
+from .reference import NotRun, ProgramRuns, run_program
+from .variables import with_variables
 
-__all__ = ["export_onnx"]
+__all__ = ["NotRun", "ProgramRuns", "export_onnx", "run_program", "with_variables"]

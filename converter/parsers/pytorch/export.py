@@ -18,7 +18,7 @@ from .pickles import UnsafePickle
 from .screen import write_screened
 
 _EXPORT = "torch.export.save(torch.export.export(model.eval(), example_inputs), 'model.pt2')"
-_LONGEST_REASON = 300
+_LONGEST_REASON = 500
 
 
 def _error(path: Path, message: str, code: ReturnCode) -> ConversionError:
@@ -54,6 +54,8 @@ def export_onnx(path: Path, folder: Path, simplified: bool = True) -> Path:
     if stage == "load":
         message = f"torch cannot load the program: {_shown(reason)}. Export it again with it"
         raise _error(path, message, ReturnCode.GRAPH_FILE_ERROR)
+    if stage == "refuse":
+        raise _error(path, f"the program cannot be converted: {_shown(reason)}", ReturnCode.NOT_SUPPORTED)
     if stage != "export":
         reason = f"it ended with code {run.returncode}"
     remedy = "Replace the operator that it names, or export to ONNX yourself"

@@ -2,12 +2,14 @@
 
     python -P exporter.py <program.pt2> <result.onnx> <most bytes of memory> [simplified]
 
-What goes wrong is told on the last line of the standard output, after `load` or `export`, with exit code 1.
+Without `simplified` the model is one that is trained. What goes wrong is told on the last line of the standard output, after
+`load`, `refuse` or `export`, with exit code 1.
 """
 
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import io
 import logging
 import os
@@ -15,33 +17,52 @@ import resource
 import sys
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
-_OWN_BYTES = 2 << 30
+OWN_BYTES = 2 << 30
 """What PyTorch itself may take beside the model."""
 
 
 def main() -> int:
     source, target, limit, simplified = sys.argv[1], sys.argv[2], int(sys.argv[3]), "simplified" in sys.argv[4:]
-    _limit_memory(limit + _OWN_BYTES)
+    limit_memory(limit + OWN_BYTES)
     stage, said = "load", ""
-    with _quiet():
+    with quiet():
         try:
             import torch  # type: ignore[import-untyped, import-not-found, unused-ignore]
             import torch.onnx  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
             program = torch.export.load(source)
+            stage = "refuse"
+            program = _beside("repairs").repaired(program, trains=not simplified)
+            mutations = _beside("mutations").Mutations(program, trains=not simplified)
             stage = "export"
-            found = torch.onnx.export(program, (), None, dynamo=True, optimize=simplified, verbose=False)
-            if not simplified:
+            found = torch.onnx.export(program, (), None, dynamo=True, optimize=False, verbose=False)
+            stage = "refuse"
+            mutations.deliver(found, Path(target).parent)
+            stage = "export"
+            if simplified:
+                found.optimize()
+            else:
                 _drop_zero_biases(found.model)
             found.save(target)
             stage = ""
         except Exception as error:  # neither the loader nor the exporter has a common type of error
-            said = _first_line(error)
+            said = first_line(error)
     if stage:
         print(stage, said)
     return 1 if stage else 0
+
+
+def _beside(name: str) -> Any:
+    """The module in the file `name`.py here. The folder is not on Python's path, where its files would hide others."""
+    spec = importlib.util.spec_from_file_location(f"mslite_{name}", Path(__file__).with_name(f"{name}.py"))
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def _drop_zero_biases(model: Any) -> None:
@@ -59,13 +80,13 @@ def _is_spread_number(value: Any) -> bool:
     return node.op_type == "Constant" or _is_spread_number(node.inputs[0])
 
 
-def _limit_memory(count: int) -> None:
+def limit_memory(count: int) -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     resource.setrlimit(resource.RLIMIT_DATA, (count if hard < 0 else min(count, hard), hard))
 
 
 @contextlib.contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Swallows what torch prints, warns and logs."""
     logging.disable(logging.CRITICAL)
     os.environ.setdefault("TORCH_LOGS", "-all")
@@ -77,12 +98,12 @@ def _quiet() -> Iterator[None]:
         yield
 
 
-def _first_line(error: BaseException) -> str:
+def first_line(error: BaseException) -> str:
     """The innermost reason, in one line."""
     while error.__cause__ is not None:
         error = error.__cause__
     lines = [line.strip() for line in _text(error).splitlines() if line.strip()]
-    return lines[0][:300] if lines else type(error).__name__
+    return lines[0][:500] if lines else type(error).__name__
 
 
 def _text(error: Any) -> str:

@@ -1,0 +1,86 @@
+"""What a `torch.export` program computes, by PyTorch in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from mslite.converter.archive import ArchiveError
+from mslite.converter.memory_limit import memory_limit
+from mslite.converter.mindir.graph import Array
+from mslite.converter.quoting import shortened
+
+from .expressions import UnsafeProgram
+from .pickles import UnsafePickle
+from .screen import write_screened
+
+_LONGEST_REASON = 300
+
+
+class NotRun(Exception):
+    """A program that PyTorch does not run here; `str()` says why."""
+
+
+@dataclass(frozen=True)
+class ProgramRuns:
+    """Runs one after the other, so that what the program keeps between them shows."""
+
+    inputs: list[dict[str, Array]]
+    """Of each run: the array of each input, by its name."""
+    outputs: list[list[Array]]
+    noise: list[Array] | None
+    """How far each output moves when inputs and weights change in their last bits; None where time was short."""
+    is_coarse: bool
+    """Whether the program computes with numbers of 16 bits."""
+
+
+def run_program(
+    path: Path, shapes: Mapping[str, Sequence[int]], in_evaluation: bool, folder: Path, seconds: int
+) -> ProgramRuns:
+    """Runs the program twice on drawn inputs, in at most `seconds` seconds; files in between lie in `folder`.
+
+    The inputs have the types, shapes and ranges of the program's example; `shapes` gives other shapes. In the second run,
+    the first row of a mask (a boolean input, integers that are 0 and 1, or an input with -inf in the example) shows nothing. `in_evaluation`: programs in training
+    mode are not run. Raises NotRun.
+    """
+    copy, asked, target = folder / "program.pt2", folder / "asked.json", folder / "runs.npz"
+    try:
+        write_screened(path, copy)
+        wanted = {"shapes": {name: list(shape) for name, shape in shapes.items()}, "in_evaluation": in_evaluation}
+        asked.write_text(json.dumps(wanted))
+    except (ArchiveError, UnsafePickle, UnsafeProgram, OSError) as error:
+        raise NotRun(str(error)) from None
+    script = str(Path(__file__).with_name("runner.py"))
+    command = [sys.executable, "-P", script, str(copy), str(asked), str(target), str(memory_limit()), str(seconds)]
+    try:
+        run = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", check=False, timeout=seconds, cwd=folder
+        )
+    except subprocess.TimeoutExpired:
+        raise NotRun(f"PyTorch has not run it in {seconds} seconds") from None
+    finally:
+        copy.unlink(missing_ok=True)
+    if run.returncode != 0 or not target.is_file():
+        reason = (run.stdout.strip().splitlines() or [f"PyTorch ended with code {run.returncode}"])[-1]
+        raise NotRun(f"PyTorch does not run it: {shortened(reason, _LONGEST_REASON)}")
+    with np.load(target, allow_pickle=False) as file:
+        return _runs({name: file[name] for name in file.files})
+
+
+def _runs(found: Mapping[str, Array]) -> ProgramRuns:
+    inputs: list[dict[str, Array]] = []
+    outputs: list[list[Array]] = []
+    while any(name.startswith(f"output{len(outputs)}/") for name in found):
+        run = len(outputs)
+        mine = {name.removeprefix(f"input{run}/"): data for name, data in found.items()}
+        inputs.append({name: data for name, data in mine.items() if f"input{run}/{name}" in found})
+        count = sum(name.startswith(f"output{run}/") for name in found)
+        outputs.append([found[f"output{run}/{place}"] for place in range(count)])
+    noise = [found[f"noise{run}"] for run in range(len(outputs))] if "noise0" in found else None
+    return ProgramRuns(inputs, outputs, noise, bool(found["is_coarse"]))

@@ -1,0 +1,47 @@
+"""How far a tensor of the result may be from the source's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mslite.converter.mindir.graph import Array
+
+TOLERANCE, TOLERANCE_FLOAT16, TOLERANCE_QUANTISED = 2e-4, 2e-2, 5e-2
+"""Largest allowed difference, as a share of the largest magnitude in the tensor; of the real numbers where integers
+stand for such: results on the other side of a rounding limit carry on through a quantised model."""
+
+AGREES = "agrees with the program in 2 runs on random inputs"
+"""The note of a conversion that was compared with its `torch.export` program."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How far one tensor is from the source's."""
+
+    name: str
+    error: float
+    allowed: float
+
+    @property
+    def is_too_large(self) -> bool:
+        return not self.error <= self.allowed
+
+    def __str__(self) -> str:
+        return f"'{self.name}' differs by {self.error:.3g}, allowed are {self.allowed:.3g}"
+
+
+def difference(name: str, got: Array, want: Array, share: float, least: float = 0.0) -> Difference:
+    """Compares two tensors; another shape counts as infinitely far. Floats may differ by `least` anyway."""
+    if got.shape != want.shape:
+        return Difference(f"{name} (shape {got.shape} instead of {want.shape})", float("inf"), 0.0)
+    if not want.size:
+        return Difference(name, 0.0, 0.0)
+    a, b = got.astype(np.float64), want.astype(np.float64)
+    if not np.array_equal(np.isfinite(a), np.isfinite(b)):
+        return Difference(name, float("inf"), 0.0)
+    finite = np.isfinite(b)
+    scale = float(np.abs(b[finite]).max(initial=0.0))
+    error = float(np.abs(a[finite] - b[finite]).max(initial=0.0))
+    return Difference(name, error, max(share * max(scale, 1e-6), least) if want.dtype.kind == "f" else 0.0)

@@ -1,0 +1,137 @@
+"""A conversion of a `torch.export` program beside the program itself: two runs, one after the other."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.mindir.graph import Array, Module, Value, numpy_type
+from mslite.converter.mindir.module_io import save
+from mslite.converter.mindir.ops.custom import Custom
+from mslite.converter.mindir.ops.enums import DataType, Format
+from mslite.converter.options import Options
+from mslite.converter.parsers.pytorch import NotRun, ProgramRuns, run_program
+from mslite.converter.verify.closeness import AGREES, TOLERANCE, TOLERANCE_FLOAT16, Difference, difference
+
+LONGEST = 120
+"""Seconds for the runs of the program with the start of PyTorch, and again for each run of the result."""
+
+_NOISE = 8
+"""A result may be so many times as far from the program's as that moves when its inputs change in their last bits."""
+_LARGEST_NOISE = 0.1
+"""Share of the largest number beyond which an output is chance, and not compared."""
+_REMEDY = "Please report the program, or convert it all the same with --verify=off (Converter.verify = False)"
+_RUNS = ("random inputs", "random inputs, after the first run and with a row of each mask empty")
+
+
+def compare_with_program(module: Module, options: Options, trains: bool) -> str:
+    """Runs the converted module, a float model, and the program that it was made of, and compares the outputs.
+
+    `trains`: it is made for training, so that a program in training mode computes something else than it, and is not compared.
+
+    Returns what the user should know of it. Raises ConversionError where an output differs, or the result does not run.
+    """
+    if any(isinstance(node.op, Custom) for graph in module.graphs for node in graph.nodes):
+        return "not compared with the program: the result has Custom nodes, whose kernels are elsewhere"
+    with tempfile.TemporaryDirectory(prefix="mslite-") as folder:
+        try:
+            runs = run_program(options.model_file, options.input_shapes, trains, Path(folder), LONGEST)
+        except NotRun as reason:
+            return f"not compared with the program: {reason}"
+        files = save(module, Path(folder) / "result.ms")
+        return _compared(files[0], module, options, runs)
+
+
+def _compared(file: Path, module: Module, options: Options, runs: ProgramRuns) -> str:
+    import mslite
+
+    ends = module.outputs if module.outputs is not None else module.main.outputs
+    if len(ends) != len(runs.outputs[0]):
+        return f"not compared with the program: it has {len(runs.outputs[0])} outputs, and the result {len(ends)}"
+    if len(module.main.inputs) != len(runs.inputs[0]):
+        return f"not compared with the program: it has {len(runs.inputs[0])} inputs, and the result {len(module.main.inputs)}"
+    context = mslite.Context()
+    context.run_limits.milliseconds = LONGEST * 1000
+    model = mslite.Model()
+    share = TOLERANCE_FLOAT16 if runs.is_coarse or _is_coarse(module) else TOLERANCE
+    by_chance: set[str] = set()
+    start = time.monotonic()
+    try:
+        model.build_from_file(str(file), mslite.ModelType.MINDIR_LITE, context)
+        for run, (inputs, outputs) in enumerate(zip(runs.inputs, runs.outputs, strict=True)):
+            start = time.monotonic()
+            arrays = [
+                _as_stored(value, array) for value, array in zip(module.main.inputs, inputs.values(), strict=True)
+            ]
+            tensors = model.get_inputs()
+            if run == 0 and [tensor.shape for tensor in tensors] != [list(array.shape) for array in arrays]:
+                model.resize(tensors, [list(array.shape) for array in arrays])
+            results = [np.array(tensor.get_data_to_numpy()) for tensor in model.predict(arrays)]
+            found = []
+            for place, (value, got, want) in enumerate(zip(ends, results, outputs, strict=True)):
+                one = _difference(value.name, _as_in_program(got, want, options), want, share)
+                noise = 0.0 if runs.noise is None else float(runs.noise[run][place])
+                if noise > _LARGEST_NOISE * _largest(want):
+                    by_chance.add(value.name)
+                elif not one.error <= max(one.allowed, _NOISE * noise):
+                    found.append(one)
+            if found:
+                raise _differs(options, run, found, len(ends))
+    except (RuntimeError, ValueError, TypeError, KeyError) as error:
+        if time.monotonic() - start >= LONGEST:
+            return f"not compared with the program: a run of the result takes more than {LONGEST} seconds"
+        message = f"{options.model_file}: the program runs, and what it is converted to does not: {error}. {_REMEDY}"
+        raise ConversionError(message, code=ReturnCode.NOT_SUPPORTED) from None
+    if not by_chance:
+        return AGREES
+    names = ", ".join(f"'{name}'" for name in sorted(by_chance)[:8])
+    return f"outputs that depend on chance or on the last bits of the inputs are not compared with the program: {names}"
+
+
+def _differs(options: Options, run: int, found: list[Difference], count: int) -> ConversionError:
+    """The error that names outputs and inputs."""
+    worst = "; ".join(str(one) for one in found[:4])
+    more = f" and {len(found) - 4} more" if len(found) > 4 else ""
+    message = (
+        f"{options.model_file}: the result computes other numbers than the program, in {len(found)} of {count} outputs in run "
+        f"{run + 1} ({_RUNS[min(run, 1)]}): output {worst}{more}. {_REMEDY}"
+    )
+    return ConversionError(message, code=ReturnCode.NOT_SUPPORTED)
+
+
+def _difference(name: str, got: Array, want: Array, share: float) -> Difference:
+    """Integers are compared as such, whatever their width: the result may store them in 32 bits."""
+    if want.dtype.kind == "c" or got.dtype.kind == "c":
+        want, got = _parts(want), _parts(got)
+    return difference(name, got, want, share)
+
+
+def _parts(array: Array) -> Array:
+    """Complex numbers as pairs, in a last dimension of 2."""
+    return np.stack([array.real, array.imag], -1) if array.dtype.kind == "c" else array
+
+
+def _largest(array: Array) -> float:
+    numbers = np.abs(_parts(array).astype(np.float64))
+    return float(numbers[np.isfinite(numbers)].max(initial=0.0))
+
+
+def _as_stored(value: Value, array: Array) -> Array:
+    """An input of the program as the result takes it."""
+    array = _parts(array)
+    if value.format is Format.NHWC and array.ndim == 4:
+        array = array.transpose(0, 2, 3, 1)
+    return np.array(array, numpy_type(value.dtype), order="C")
+
+
+def _as_in_program(got: Array, want: Array, options: Options) -> Array:
+    """An output of the result in the program's layout."""
+    return got.transpose(0, 3, 1, 2) if options.output_format is Format.NHWC and want.ndim == 4 else got
+
+
+def _is_coarse(module: Module) -> bool:
+    return any(value.dtype is DataType.FLOAT16 for graph in module.graphs for value in graph.values())
