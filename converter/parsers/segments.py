@@ -48,7 +48,7 @@ def reduced_segments(
 def _limits(dtype: np.dtype[np.generic]) -> tuple[float, float]:
     """The least and the largest finite number of a type."""
     if dtype.kind == "f":
-        found = np.finfo(dtype)  # type: ignore[arg-type]
+        found = np.finfo(dtype.char)
         return float(found.min), float(found.max)
     bits = 8 * dtype.itemsize - (dtype.kind == "i")
     return (-(1 << bits) if dtype.kind == "i" else 0), (1 << bits) - 1

@@ -90,7 +90,7 @@ def _walk(
             if name in labels or node is None:
                 break
             if node.op == "VarHandleOp" and node.attr["shared_name"].s:
-                return node.attr["shared_name"].s.decode(errors="replace")
+                return str(node.attr["shared_name"].s, errors="replace")
             if node.op not in _TRACED or not node.input:
                 break
             name = node.input[0].lstrip("^").partition(":")[0]
