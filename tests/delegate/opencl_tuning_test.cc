@@ -25,7 +25,10 @@ class OpenClTuningFile : public testing::Test {
     fs::remove_all(folder_);
     setenv("MSLITE_OPENCL_CACHE", folder_.c_str(), 1);
   }
-  void TearDown() override { unsetenv("MSLITE_OPENCL_CACHE"); }
+  void TearDown() override {
+    unsetenv("MSLITE_OPENCL_CACHE");
+    fs::remove_all(folder_);
+  }
 
   static void KeepSome(int begin, int end) {
     OpenClTuning tuning;
@@ -52,7 +55,7 @@ class OpenClTuningFile : public testing::Test {
   }
   void Replace(const std::string &contents) const { std::ofstream(file_, std::ios::binary) << contents; }
 
-  const fs::path folder_ = testing::TempDir() + "opencl_tuning";
+  const fs::path folder_ = testing::TempDir() + "opencl_tuning." + std::to_string(getpid());
   const fs::path file_ = folder_ / "tuning.cltune";
 };
 
