@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <iostream>
 #include <map>
+#include <memory>
 #include <set>
 
 #include "accuracy.h"
@@ -23,6 +24,7 @@
 #include "profile.h"
 #include "program.h"
 #include "result.h"
+#include "run_watch.h"
 
 namespace mslite::benchmark {
 namespace {
@@ -115,10 +117,17 @@ std::string Prepare(Flags *given, mindspore::Model *model) {
   return problem.empty() ? ResizeTo(shapes, model) : problem;
 }
 
-std::string RunOnce(mindspore::Model *model, const std::vector<MSTensor> &inputs, double *ms, Profile *profile) {
+// Null where a limit ends runs that take long.
+std::unique_ptr<RunWatch> WatchFor(const Flags &flags) {
+  return flags.timeLimit == 0 ? std::make_unique<RunWatch>() : nullptr;
+}
+
+std::string RunOnce(RunWatch *watch, mindspore::Model *model, const std::vector<MSTensor> &inputs, double *ms,
+                    Profile *profile) {
   std::vector<MSTensor> outputs;
   const auto before = profile == nullptr ? nullptr : profile->Before();
   const auto after = profile == nullptr ? nullptr : profile->After();
+  if (watch != nullptr) watch->Tick();
   const Clock::time_point start = Clock::now();
   const mindspore::Status status = model->Predict(inputs, &outputs, before, after);
   *ms = MillisecondsSince(start);
@@ -157,16 +166,17 @@ TensorInfo DescribeOutput(const MSTensor &output) {
 std::string Measure(const Flags &flags, mindspore::Model *model, Result *result) {
   const std::vector<MSTensor> inputs = model->GetInputs();
   double ms = 0;
+  const std::unique_ptr<RunWatch> watch = WatchFor(flags);
   std::cout << "Running warm up loops...\n";
   for (int i = 0; i < flags.warmUpLoopCount; ++i) {
-    const std::string problem = RunOnce(model, inputs, &ms, nullptr);
+    const std::string problem = RunOnce(watch.get(), model, inputs, &ms, nullptr);
     if (!problem.empty()) return problem;
     if (i == 0) result->first_run_ms = ms;
   }
   std::cout << "Running benchmark loops...\n";
   // Operators are timed in runs of their own, so that their callbacks do not disturb the figures above them.
   for (int i = 0; i < flags.loopCount; ++i) {
-    const std::string problem = RunOnce(model, inputs, &ms, nullptr);
+    const std::string problem = RunOnce(watch.get(), model, inputs, &ms, nullptr);
     if (!problem.empty()) return problem;
     if (i == 0 && flags.warmUpLoopCount == 0) result->first_run_ms = ms;
     result->runs_ms.push_back(ms);
@@ -179,7 +189,7 @@ std::string Measure(const Flags &flags, mindspore::Model *model, Result *result)
   if (flags.timeProfiling || !flags.jsonFile.empty() || !flags.htmlFile.empty()) {
     Profile profile;
     for (int i = 0; i < flags.loopCount; ++i) {
-      const std::string problem = RunOnce(model, inputs, &ms, &profile);
+      const std::string problem = RunOnce(watch.get(), model, inputs, &ms, &profile);
       if (!problem.empty()) return problem;
     }
     result->operators = profile.operators();
@@ -251,7 +261,8 @@ std::string Compare(const Flags &flags, mindspore::Model *model) {
   std::cout << "MarkAccuracy\n";
   PrintInputs(model->GetInputs());
   double ms = 0;
-  problem = RunOnce(model, model->GetInputs(), &ms, nullptr);
+  const std::unique_ptr<RunWatch> watch = WatchFor(flags);
+  problem = RunOnce(watch.get(), model, model->GetInputs(), &ms, nullptr);
   return problem.empty() ? CompareOutputs(flags, model->GetOutputs(), expected) : problem;
 }
 
@@ -280,6 +291,7 @@ std::string SingleRunOf(Flags *given, SingleRun *single) {
   std::vector<MSTensor> inputs = model.GetInputs();
   problem = FillInputs(flags, &inputs);
   if (problem.empty() && !flags.benchmarkDataFile.empty()) problem = Compare(flags, &model);
+  const std::unique_ptr<RunWatch> watch = WatchFor(flags);
   return problem.empty() ? RunSingle(&model, single) : problem;
 }
 
@@ -297,7 +309,8 @@ std::string RunParallel(Flags *given, const std::string &command) {
   result.plan = single.plan;
   for (const MSTensor &input : single.inputs) result.inputs.push_back(Describe(input));
   for (const MSTensor &output : single.outputs) result.outputs.push_back(DescribeOutput(output));
-  problem = MeasureParallel(flags, MakeContext(flags), single, &result);
+  const std::unique_ptr<RunWatch> watch = WatchFor(flags);
+  problem = MeasureParallel(flags, MakeContext(flags), single, watch.get(), &result);
   if (!problem.empty()) return problem;
   result.peak_memory = PeakMemory();
   PrintParallel(result);

@@ -65,7 +65,8 @@ double Deviation(const MSTensor &answer, const MSTensor &expected) {
 // The runner as the clients see it.
 class Runner {
  public:
-  Runner(const Flags &flags, const SingleRun &single) : flags_(flags), single_(single), answers_(kMostClients) {}
+  Runner(const Flags &flags, const SingleRun &single, RunWatch *watch)
+      : flags_(flags), single_(single), watch_(watch), answers_(kMostClients) {}
 
   std::string Init(const std::shared_ptr<mindspore::Context> &context) {
     auto config = std::make_shared<mindspore::RunnerConfig>();
@@ -82,6 +83,7 @@ class Runner {
     std::vector<MSTensor> &outputs = answers_[static_cast<size_t>(client)];
     outputs.clear();
     const Status status = runner_.Predict(single_.inputs, &outputs);
+    if (watch_ != nullptr) watch_->Tick();
     if (status.IsOk()) return Answer::kServed;
     const std::lock_guard<std::mutex> lock(mutex_);
     if (status.StatusCode() == mindspore::kLiteServiceDeny) {
@@ -120,6 +122,7 @@ class Runner {
  private:
   const Flags &flags_;
   const SingleRun &single_;
+  RunWatch *const watch_;
   mindspore::ModelParallelRunner runner_;
   std::vector<std::vector<MSTensor>> answers_;  // of each client, the last
   std::mutex mutex_;
@@ -165,8 +168,8 @@ std::string RunSingle(mindspore::Model *model, SingleRun *single) {
 }
 
 std::string MeasureParallel(const Flags &flags, const std::shared_ptr<mindspore::Context> &context,
-                            const SingleRun &single, ParallelResult *result) {
-  Runner runner(flags, single);
+                            const SingleRun &single, RunWatch *watch, ParallelResult *result) {
+  Runner runner(flags, single, watch);
   const Clock::time_point start = Clock::now();
   std::string problem = runner.Init(context);
   result->init_ms = MillisecondsSince(start);

@@ -13,6 +13,7 @@
 #include "include/mslite/inspect.h"
 #include "load.h"
 #include "result.h"
+#include "run_watch.h"
 
 namespace mslite::benchmark {
 
@@ -43,9 +44,10 @@ struct ParallelResult {
   PlanInfo plan;  // of one worker
 };
 
-// Builds the runner, warms it up, sends the requests. Returns what went wrong, or "".
+// Builds the runner, warms it up, sends the requests. `watch` (or null) is told of each answer. Returns what went
+// wrong, or "".
 std::string MeasureParallel(const Flags &flags, const std::shared_ptr<mindspore::Context> &context,
-                            const SingleRun &single, ParallelResult *result);
+                            const SingleRun &single, RunWatch *watch, ParallelResult *result);
 
 // The figures, after the original's lines.
 void PrintParallel(const ParallelResult &result);

@@ -164,7 +164,7 @@ class Accuracy:
         journal = Journal(self._workspace, "mslite-search", fingerprint(payload))
         finished = False
         try:
-            with workers(self._asked.cluster, self._asked.processes) as executor:
+            with workers(self._asked.cluster, self._processes()) as executor:
                 yield executor, journal
             finished = True
         except KeyboardInterrupt:
@@ -175,6 +175,11 @@ class Accuracy:
             journal.close()
             if finished and self._asked.workspace is None and journal.path is not None:
                 journal.path.unlink(missing_ok=True)  # kept beside the output for the case of an interruption only
+
+    def _processes(self) -> int:
+        """How many processes search; 0: one per usable core. Others do not have the main module of this one."""
+        budget = self._asked.budget
+        return 1 if budget is not None and budget.text.startswith("__main__:") else self._asked.processes
 
 
 def _share(module: Module, choices: Choices) -> float:

@@ -15,6 +15,7 @@ from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Array, Module, Value, numpy_type
 from mslite.converter.mindir.module_copy import copy_module
 from mslite.converter.mindir.module_io import save
+from mslite.converter.numpy_file import NumpyFileError, read_numpy
 from mslite.converter.training import Loss, TrainSettings, store_in_place, training_graph
 
 _HELD = 4
@@ -34,10 +35,11 @@ class Samples:
 def read_samples(path: Path) -> Samples:
     """An .npz file. Raises ConversionError."""
     try:
-        with np.load(path) as file:
-            arrays = {name: file[name] for name in file.files}
-    except (OSError, ValueError, AttributeError, EOFError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else "it is no .npz file of arrays"
+        arrays = read_numpy(path)
+        if not isinstance(arrays, dict):
+            raise NumpyFileError("it is no .npz file of arrays")
+    except (OSError, NumpyFileError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise ConversionError(f"{path}: the samples cannot be read: {reason}", code=ReturnCode.FILE_ERROR) from None
     counts = {len(array) if array.ndim else 0 for array in arrays.values()}
     if len(counts) != 1 or 0 in counts:

@@ -6,8 +6,10 @@ WEIGHTS is what `MSModelExportWeight` of the generated project wrote.
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -16,31 +18,80 @@ from mslite.converter.errors import ConversionError, ExitStatus, ReturnCode
 from mslite.converter.mindir.graph import Module, constant
 from mslite.converter.mindir.module_io import load, save
 from mslite.converter.mindir.wire import MindirFormatError
+from mslite.converter.quoting import quoted, shortened
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What parameters.json says: bytes of the weights, and the places of variables in them, by name."""
+
+    size: int
+    places: dict[str, tuple[int, tuple[int, ...]]]
 
 
 def trained_model(project: Path, weights: Path) -> Module:
     """The inference graph of a generated project with these weights. Raises ConversionError."""
+    known = _known(project / "training" / "parameters.json")
     try:
-        known = json.loads((project / "training" / "parameters.json").read_text())
         module = load(project / "training" / "inference.ms")
-        data = weights.read_bytes()
     except (OSError, ValueError, MindirFormatError) as error:
         raise ConversionError(f"{project}: cannot be read: {error}", code=ReturnCode.FILE_ERROR) from None
-    if len(data) != known["size"]:
+    try:
+        data = weights.read_bytes()
+    except OSError as error:
+        raise ConversionError(f"{weights}: cannot be read: {error.strerror}", code=ReturnCode.FILE_ERROR) from None
+    if len(data) != known.size:
         raise ConversionError(
-            f"{weights}: has {len(data)} bytes; the weights of {project} have {known['size']}",
+            f"{weights}: has {len(data)} bytes; the weights of {project} have {known.size}",
             code=ReturnCode.INPUT_PARAMETER_INVALID,
         )
-    places = {one["name"]: one for one in known["variables"]}
     graph = module.main
     for node in [node for node in graph.nodes if node.op.name == "ReadVariable"]:
-        one = places[str(node.op.variable)]  # type: ignore[attr-defined]
-        count = int(np.prod(one["shape"], dtype=np.int64))
-        array = np.frombuffer(data, np.float32, count, one["offset"]).reshape(one["shape"])
-        value = constant(one["name"], array.copy(), node.output.format)
+        name = str(node.op.variable)  # type: ignore[attr-defined]
+        offset, shape = known.places.get(name, (-1, ()))
+        if name not in known.places or node.output.shape not in (None, shape):
+            raise _damaged(
+                project / "training" / "parameters.json", f"variable {quoted(name)} is not that of the model"
+            )
+        array = np.frombuffer(data, np.float32, math.prod(shape), offset).reshape(shape)
+        value = constant(name, array.copy(), node.output.format)
         graph.replace_uses(node.output, value)
         graph.remove(node)
     return module
+
+
+def _known(path: Path) -> _Known:
+    """Raises ConversionError for a file that is not what a generated project has."""
+    try:
+        read = json.loads(path.read_bytes())
+        known = _Known(
+            _natural(read["size"]),
+            {
+                one["name"]: (_natural(one["offset"]), tuple(_natural(size) for size in one["shape"]))
+                for one in read["variables"]
+            },
+        )
+    except OSError as error:
+        raise ConversionError(f"{path}: cannot be read: {error.strerror}", code=ReturnCode.FILE_ERROR) from None
+    except (ValueError, TypeError, LookupError, RecursionError) as error:
+        raise _damaged(path, f"{type(error).__name__}: {shortened(str(error))}") from None
+    for name, (offset, shape) in known.places.items():
+        if offset + 4 * math.prod(shape) > known.size:
+            raise _damaged(path, f"variable {quoted(str(name))} lies outside of the {known.size} bytes of the weights")
+    return known
+
+
+def _natural(number: object) -> int:
+    if not isinstance(number, int) or isinstance(number, bool) or number < 0:
+        raise ValueError("a size or offset is no whole number from 0 on")
+    return number
+
+
+def _damaged(path: Path, reason: str) -> ConversionError:
+    return ConversionError(
+        f"{path}: this is not what mslite-codegen --train wrote ({reason}). Generate the project again",
+        code=ReturnCode.FILE_ERROR,
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

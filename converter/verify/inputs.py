@@ -9,6 +9,7 @@ import numpy as np
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Array, Shape, Value, numpy_type
 from mslite.converter.mindir.quantised import is_quantised
+from mslite.converter.numpy_file import NumpyFileError, read_numpy
 
 _UNKNOWN_BATCH, _UNKNOWN_SIZE = 1, 32
 _INDEX_LIMIT = 8
@@ -56,8 +57,10 @@ def given_inputs(text: str, inputs: list[Value]) -> list[Array]:
     arrays: list[Array] = []
     for name, value in zip(names, inputs, strict=True):
         try:
-            array: Array = np.load(Path(name), allow_pickle=False)
-        except (OSError, ValueError) as error:
+            array = read_numpy(Path(name))
+            if isinstance(array, dict):
+                raise NumpyFileError("a .npz file holds several arrays; give one .npy file for each input")
+        except (OSError, NumpyFileError) as error:
             raise ConversionError(f"--verify: '{name}' cannot be read: {error}", code=ReturnCode.FILE_ERROR) from None
         if array.dtype != numpy_type(value.dtype):
             raise ConversionError(

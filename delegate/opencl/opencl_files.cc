@@ -1,9 +1,12 @@
 #include "opencl/opencl_files.h"
 
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
+#include <charconv>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -15,11 +18,51 @@ namespace fs = std::filesystem;
 
 constexpr size_t kMark = 8;
 constexpr size_t kHead = kMark + sizeof(Digest);
+constexpr char kUnfinished[] = ".part";
+
+// The number behind the last dot of a name, which is cut off there; -1 where there is none.
+int64_t CutNumber(std::string *name) {
+  const size_t dot = name->rfind('.');
+  if (dot == std::string::npos) return -1;
+  int32_t number = -1;
+  const char *end = name->data() + name->size();
+  const auto [rest, error] = std::from_chars(name->data() + dot + 1, end, number);
+  if (error != std::errc() || rest != end) return -1;
+  name->resize(dot);
+  return number;
+}
+
+// The process that makes the file of this name, <file>.<process>.<number>.part; 0 where it is no such name.
+pid_t MakerOf(const fs::path &path) {
+  if (path.extension() != kUnfinished) return 0;
+  std::string name = path.stem().string();
+  if (CutNumber(&name) < 0) return 0;
+  const auto process = static_cast<pid_t>(CutNumber(&name));
+  const fs::path ending = fs::path(name).extension();
+  return process > 0 && (ending == ".clbin" || ending == ".cltune") ? process : 0;
+}
+
+// Removes what processes left unfinished that have ended. One of another container that shares the folder may look
+// ended while it is not: it then keeps nothing, as where its file cannot be written.
+void RemoveUnfinished(const fs::path &folder) {
+  static std::atomic<pid_t> known{0};
+  const pid_t self = getpid();
+  const bool is_first = known.exchange(self) != self;  // an earlier process had the same number then
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    const pid_t maker = MakerOf(at->path());
+    const bool is_gone = maker == self ? is_first : maker > 0 && kill(maker, 0) != 0 && errno == ESRCH;
+    std::error_code gone;  // another process may have removed it
+    if (is_gone) fs::remove(at->path(), gone);
+  }
+}
 }  // namespace
 
 fs::path OpenClCacheFolder() {
   const char *folder = std::getenv("MSLITE_OPENCL_CACHE");
-  return folder == nullptr ? "" : folder;
+  if (folder == nullptr || *folder == '\0') return "";
+  RemoveUnfinished(folder);
+  return folder;
 }
 
 std::vector<uint8_t> ReadChecked(const fs::path &path, FileKind kind, uintmax_t most) {
@@ -41,7 +84,7 @@ bool WriteChecked(const fs::path &path, FileKind kind, const std::vector<uint8_t
   static std::atomic<unsigned> number{0};
   std::error_code error;
   fs::create_directories(path.parent_path(), error);
-  const fs::path part = path.string() + "." + std::to_string(getpid()) + "." + std::to_string(number++) + ".part";
+  const fs::path part = path.string() + "." + std::to_string(getpid()) + "." + std::to_string(number++) + kUnfinished;
   std::ofstream file(part, std::ios::binary);
   const Digest digest = Sha256(contents.data(), contents.size());
   file.write(kind, kMark);

@@ -13,7 +13,7 @@ namespace mslite {
 // Eight characters.
 using FileKind = const char *;
 
-// The folder; empty where there is none.
+// The folder; empty where there is none. Files in it that a process was writing when it ended are removed.
 std::filesystem::path OpenClCacheFolder();
 
 // The contents. Empty where there is no such file, or where it is damaged, of another kind or larger than `most` bytes.

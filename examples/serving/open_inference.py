@@ -38,6 +38,7 @@ _NUMPY = {
 }
 HEADER_LENGTH = "Inference-Header-Content-Length"
 _LARGEST = 1 << 40
+_MOST_DIGITS = 18
 
 
 class BadRequest(ValueError):
@@ -61,12 +62,19 @@ def _expect(value: object, kind: type, what: str) -> Any:
     return value
 
 
+def _expect_truth(value: object, what: str) -> bool:
+    if not isinstance(value, bool):
+        raise BadRequest(f"{what} must be true or false")
+    return value
+
+
 def _split(body: bytes, header_length: str | None) -> tuple[Object, memoryview]:
     """The JSON of a body, and the bytes behind it."""
     length = len(body)
     if header_length is not None:
-        if not header_length.isascii() or not header_length.isdigit() or int(header_length) > len(body):
-            raise BadRequest(f"{HEADER_LENGTH}: {header_length} is no length within the body's {len(body)} bytes")
+        is_number = header_length.isascii() and header_length.isdigit() and len(header_length) <= _MOST_DIGITS
+        if not is_number or int(header_length) > len(body):
+            raise BadRequest(f"{HEADER_LENGTH}: {header_length[:40]} is no length within the body's {len(body)} bytes")
         length = int(header_length)
     try:
         document = json.loads(body[:length])
@@ -80,42 +88,57 @@ def _parameters(value: Mapping[str, object], what: str) -> Object:
     return parameters
 
 
+def _shape(tensor: Object, what: str) -> list[int]:
+    shape: list[int] = _expect(tensor.get("shape"), list, f"shape of {what}")
+    if any(not isinstance(size, int) or isinstance(size, bool) or size < 0 for size in shape) or len(shape) > 32:
+        raise BadRequest(f"shape of {what} must be a list of sizes, at most 32")
+    if max(shape, default=0) > _LARGEST or math.prod(shape) > _LARGEST:
+        raise BadRequest(f"{what} is too large")
+    return shape
+
+
 def _array(tensor: Object, what: str, rest: memoryview) -> tuple[Array, memoryview]:
     """An input's numbers, and what is left of the bytes."""
-    shape = _expect(tensor.get("shape"), list, f"shape of {what}")
-    if any(not isinstance(size, int) or isinstance(size, bool) or size < 0 for size in shape) or len(shape) > 32:
-        raise BadRequest(f"shape of {what} must be a list of sizes")
+    shape = _shape(tensor, what)
     datatype = tensor.get("datatype")
-    if datatype not in _NUMPY:
-        raise BadRequest(f"datatype of {what} is {datatype!r}; there are {', '.join(_NUMPY)}")
+    if not isinstance(datatype, str) or datatype not in _NUMPY:
+        raise BadRequest(f"datatype of {what} is {str(datatype)[:40]!r}; there are {', '.join(_NUMPY)}")
     dtype, count = _NUMPY[datatype], math.prod(shape)
-    if count > _LARGEST:
-        raise BadRequest(f"{what} is too large")
     size = _parameters(tensor, what).get("binary_data_size")
     if size is not None:
         if _expect(size, int, f"binary_data_size of {what}") != count * dtype.itemsize or size > len(rest):
             raise BadRequest(
-                f"{what} has {size} bytes of {len(rest)} that are left, its shape needs {count * dtype.itemsize}"
+                f"{what} has {str(size)[:40]} bytes of {len(rest)} that are left, its shape needs {count * dtype.itemsize}"
             )
+        if datatype == "BOOL" and np.any(np.frombuffer(rest[:size], np.uint8) > 1):
+            raise BadRequest(f"{what}: a byte of BOOL is 0 or 1")
         return np.frombuffer(rest[:size], dtype).reshape(shape), rest[size:]
     if datatype == "FP16":
         raise BadRequest(f"{what}: numbers of FP16 come as bytes (binary_data_size), JSON has no form for them")
     data = _expect(tensor.get("data"), list, f"data of {what}")
     try:
-        array = np.asarray(data)
-        if array.dtype == object or array.size != count or array.dtype.kind in "USmM":
-            raise ValueError("they are not as many numbers as the shape says")
-        if array.dtype.kind == "f" and dtype.kind in "iub":
-            raise ValueError(f"real numbers where {datatype} is expected")
-        if (
-            dtype.kind in "iu"
-            and array.size
-            and (array.min() < np.iinfo(dtype).min or array.max() > np.iinfo(dtype).max)
-        ):
-            raise ValueError(f"numbers beyond {datatype}")
-        return array.astype(dtype).reshape(shape), rest
-    except (ValueError, TypeError, OverflowError) as error:
+        return _numbers(data, datatype, count).reshape(shape), rest
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
         raise BadRequest(f"data of {what}: {error}") from None
+
+
+def _numbers(data: list[Any], datatype: str, count: int) -> Array:
+    """`count` numbers of JSON, nested as they like. Raises ValueError for what does not fit the type."""
+    dtype, array = _NUMPY[datatype], np.asarray(data)
+    if array.size != count or (count and array.dtype.kind not in "biuf"):
+        raise ValueError("they are not as many numbers as the shape says")
+    if not count:
+        return array.astype(dtype)
+    if array.dtype.kind == "f" and dtype.kind in "iub":
+        raise ValueError(f"real numbers where {datatype} is expected")
+    limits = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max) if dtype.kind in "iu" else None
+    if limits is not None and (array.min() < limits[0] or array.max() > limits[1]):
+        raise ValueError(f"numbers beyond {datatype}")
+    with np.errstate(over="ignore"):
+        numbers = array.astype(dtype)
+    if dtype.kind == "f" and np.any(np.isinf(numbers) & np.isfinite(array)):
+        raise ValueError(f"numbers beyond {datatype}")
+    return numbers
 
 
 def read_request(body: bytes, header_length: str | None, metas: Sequence[Described]) -> InferenceRequest:
@@ -140,12 +163,16 @@ def read_request(body: bytes, header_length: str | None, metas: Sequence[Describ
     for name, datatype in wanted.items():
         if tensors[name]["datatype"] != datatype:
             raise BadRequest(f"input '{name}' is {datatype}, the request has {tensors[name]['datatype']}")
-    outputs = []
+    outputs: dict[str, bool] = {}
     for output in _expect(document.get("outputs", []), list, "outputs"):
         name = _expect(_expect(output, dict, "an output").get("name"), str, "the name of an output")
-        outputs.append((name, bool(_parameters(output, f"output '{name}'").get("binary_data", False))))
-    all_binary = bool(_parameters(document, "the request").get("binary_data_output", False))
-    return InferenceRequest([arrays[meta.name] for meta in metas], identifier, outputs, all_binary)
+        if name in outputs:
+            raise BadRequest(f"output '{name}' stands twice in the request")
+        parameters = _parameters(output, f"output '{name}'")
+        outputs[name] = _expect_truth(parameters.get("binary_data", False), f"binary_data of output '{name}'")
+    parameters = _parameters(document, "the request")
+    all_binary = _expect_truth(parameters.get("binary_data_output", False), "binary_data_output")
+    return InferenceRequest([arrays[meta.name] for meta in metas], identifier, list(outputs.items()), all_binary)
 
 
 def write_response(
@@ -159,7 +186,9 @@ def write_response(
         if name not in by_name:
             raise BadRequest(f"the model has the outputs {sorted(by_name)}, not '{name}'")
         array = np.ascontiguousarray(by_name[name].get_data_to_numpy())
-        datatype = DATATYPES[by_name[name].dtype]
+        datatype = DATATYPES.get(by_name[name].dtype)
+        if datatype is None:
+            raise BadRequest(f"output '{name}' is {by_name[name].dtype.name}, which the protocol has no name for")
         output: Object = {"name": name, "shape": list(array.shape), "datatype": datatype}
         if is_binary or request.all_binary or datatype == "FP16":
             output["parameters"] = {"binary_data_size": array.nbytes}
@@ -177,6 +206,23 @@ def write_response(
         "Content-Type": "application/octet-stream",
         HEADER_LENGTH: str(len(header)),
     }
+
+
+async def infer(
+    name: str, model: mslite.ModelParallelRunner, body: bytes, header_length: str | None
+) -> tuple[bytes, dict[str, str]]:
+    """Body and headers of the answer to a request. Raises BadRequest, asyncio.QueueFull."""
+    asked = read_request(body, header_length, model.get_inputs())
+    try:
+        results = await model.predict_async(asked.inputs)
+    except (TypeError, ValueError, RuntimeError) as error:  # the model refuses the shapes or values
+        raise BadRequest(str(error)) from None
+    return write_response(name, asked, results)
+
+
+def describe_error(reason: str) -> bytes:
+    """The body of an answer that refuses; in ASCII, for the reason may repeat any text of the request."""
+    return json.dumps({"error": reason}).encode()
 
 
 def describe_model(name: str, inputs: Sequence[Described], outputs: Sequence[Described]) -> Object:

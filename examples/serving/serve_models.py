@@ -30,6 +30,14 @@ MOST_BYTES = 256 << 20
 """The largest body of a request."""
 
 
+class _NoModel(Exception):
+    """A request for a model that is not served."""
+
+
+def _refusal(reason: str, status: int, headers: dict[str, str] | None = None) -> Response:
+    return Response(protocol.describe_error(reason), status, headers, media_type="application/json")
+
+
 @serve.deployment
 class InferenceServer:
     """Answers the requests of one replica."""
@@ -50,15 +58,18 @@ class InferenceServer:
                 return self._describe(parts)
             if request.method == "POST" and len(parts) == 4 and parts[:2] == ["v2", "models"] and parts[3] == "infer":
                 return await self._infer(parts[2], request)
-        except KeyError as error:
-            return JSONResponse({"error": f"there is no model {error}"}, 404)
+        except _NoModel as error:
+            return _refusal(f"there is no model '{error}'", 404)
         except protocol.BadRequest as error:
-            return JSONResponse({"error": str(error)}, 400)
+            return _refusal(str(error), 400)
         except asyncio.QueueFull:
-            return JSONResponse({"error": "too many requests wait"}, 503, headers={"Retry-After": "1"})
-        except RuntimeError as error:
-            return JSONResponse({"error": str(error)}, 400)  # the model refuses the shapes or values
-        return JSONResponse({"error": f"{request.method} {request.url.path} is not of the protocol"}, 404)
+            return _refusal("too many requests wait", 503, {"Retry-After": "1"})
+        return _refusal(f"{request.method} {request.url.path} is not of the protocol", 404)
+
+    def _model(self, name: str) -> mslite.ModelParallelRunner:
+        if name not in self._models:
+            raise _NoModel(name)
+        return self._models[name]
 
     def _describe(self, parts: list[str]) -> Response:
         if parts == ["v2"]:
@@ -66,23 +77,21 @@ class InferenceServer:
         if parts in (["v2", "health", "live"], ["v2", "health", "ready"]):
             return JSONResponse({})
         if len(parts) in (3, 4) and parts[:2] == ["v2", "models"]:
-            model = self._models[parts[2]]
+            model = self._model(parts[2])
             if len(parts) == 3:
                 return JSONResponse(protocol.describe_model(parts[2], model.get_inputs(), model.get_outputs()))
             if parts[3] == "ready":
                 return JSONResponse({"name": parts[2], "ready": True})
-        return JSONResponse({"error": f"GET /{'/'.join(parts)} is not of the protocol"}, 404)
+        return _refusal(f"GET /{'/'.join(parts)} is not of the protocol", 404)
 
     async def _infer(self, name: str, request: Request) -> Response:
-        model = self._models[name]
+        model = self._model(name)
         body = bytearray()
         async for chunk in request.stream():
             body += chunk
             if len(body) > MOST_BYTES:
-                return JSONResponse({"error": f"the body has more than {MOST_BYTES} bytes"}, 413)
-        asked = protocol.read_request(bytes(body), request.headers.get(protocol.HEADER_LENGTH), model.get_inputs())
-        results = await model.predict_async(asked.inputs)
-        content, headers = protocol.write_response(name, asked, results)
+                return _refusal(f"the body has more than {MOST_BYTES} bytes", 413)
+        content, headers = await protocol.infer(name, model, bytes(body), request.headers.get(protocol.HEADER_LENGTH))
         return Response(content, headers=headers)
 
 

@@ -16,15 +16,15 @@ Status AsyncRun::Wait() { return request_ == nullptr ? OutOfMemory() : request_-
 AsyncRun StartPredict(const mindspore::Model &model, const std::vector<mindspore::MSTensor> &inputs,
                       std::vector<mindspore::MSTensor> *outputs, const RunDone &done) {
   mindspore::ModelImpl *impl = ModelAccess::Of(model);
-  return AsyncRun(Submit(impl == nullptr ? nullptr : &impl->requests(), OutOfMemory(), inputs, outputs, {done, {}, 0}));
+  return AsyncRun(Submit(impl == nullptr ? nullptr : &impl->requests(), OutOfMemory(), inputs, outputs, done, 0));
 }
 
 AsyncRun StartPredict(const mindspore::ModelParallelRunner &runner, const std::vector<mindspore::MSTensor> &inputs,
                       std::vector<mindspore::MSTensor> *outputs, const AsyncOptions &options, const RunDone &done) {
   const auto impl = ModelAccess::Of(runner);
-  const Status missing = Fail(mindspore::kLiteUninitializedObj, "the runner is not initialised");
+  const Status missing = Guard([] { return Fail(mindspore::kLiteUninitializedObj, "the runner is not initialised"); });
   return AsyncRun(
-      Submit(impl == nullptr ? nullptr : &impl->requests(), missing, inputs, outputs, {done, {}, options.priority}));
+      Submit(impl == nullptr ? nullptr : &impl->requests(), missing, inputs, outputs, done, options.priority));
 }
 
 Status ReplaceModel(const mindspore::ModelParallelRunner &runner, const std::string &model_path) {

@@ -1,5 +1,7 @@
 // The C API of contexts.
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "api/c_handles.h"
 #include "include/c_api/context_c.h"
@@ -14,8 +16,7 @@ CDevice *ToDevice(const MSDeviceInfoHandle handle) { return static_cast<CDevice 
 }  // namespace
 
 MSContextHandle MSContextCreate() {
-  auto *context = new (std::nothrow) CContext;
-  return context;
+  return mslite::Attempt([] { return new CContext; });
 }
 
 void MSContextDestroy(MSContextHandle *context) {
@@ -38,8 +39,16 @@ int MSContextGetThreadAffinityMode(const MSContextHandle context) {
 }
 void MSContextSetThreadAffinityCoreList(MSContextHandle context, const int32_t *core_list, size_t core_num) {
   if (context == nullptr || (core_list == nullptr && core_num != 0)) return;
-  ToContext(context)->cores.assign(core_list, core_list + core_num);
-  ToContext(context)->context->SetThreadAffinity(ToContext(context)->cores);
+  mslite::Logged(mslite::Guard([&]() -> mindspore::Status {
+    if (core_num > mslite::kMostItems) {
+      return {mindspore::kLiteParamInvalid,
+              "MSContextSetThreadAffinityCoreList: core_num counts more than there can be"};
+    }
+    std::vector<int32_t> cores(core_list, core_list + core_num);
+    ToContext(context)->context->SetThreadAffinity(cores);
+    ToContext(context)->cores = std::move(cores);
+    return mindspore::kSuccess;
+  }));
 }
 const int32_t *MSContextGetThreadAffinityCoreList(const MSContextHandle context, size_t *core_num) {
   if (context == nullptr || core_num == nullptr) return nullptr;
@@ -57,26 +66,23 @@ bool MSContextSetRunLimits(MSContextHandle context, int64_t steps, int64_t milli
 }
 void MSContextAddDeviceInfo(MSContextHandle context, MSDeviceInfoHandle device_info) {
   if (context == nullptr || device_info == nullptr) return;
-  ToContext(context)->context->MutableDeviceInfo().push_back(ToDevice(device_info)->info);
-  delete ToDevice(device_info);
+  const std::unique_ptr<CDevice> device(ToDevice(device_info));
+  mslite::LogFailure([&] { ToContext(context)->context->MutableDeviceInfo().push_back(device->info); });
 }
 
 MSDeviceInfoHandle MSDeviceInfoCreate(MSDeviceType device_type) {
-  std::shared_ptr<mindspore::DeviceInfoContext> info;
-  switch (device_type) {
-    case kMSDeviceTypeCPU:
-      info = std::make_shared<mindspore::CPUDeviceInfo>();
-      break;
-    case kMSDeviceTypeGPU:
-      info = std::make_shared<mindspore::GPUDeviceInfo>();
-      break;
-    case kMSDeviceTypeKirinNPU:
-      info = std::make_shared<mindspore::KirinNPUDeviceInfo>();
-      break;
-    default:
-      return nullptr;
-  }
-  return new (std::nothrow) CDevice{info, "", ""};
+  return mslite::Attempt([device_type]() -> CDevice * {
+    switch (device_type) {
+      case kMSDeviceTypeCPU:
+        return new CDevice{std::make_shared<mindspore::CPUDeviceInfo>(), "", ""};
+      case kMSDeviceTypeGPU:
+        return new CDevice{std::make_shared<mindspore::GPUDeviceInfo>(), "", ""};
+      case kMSDeviceTypeKirinNPU:
+        return new CDevice{std::make_shared<mindspore::KirinNPUDeviceInfo>(), "", ""};
+      default:
+        return nullptr;
+    }
+  });
 }
 void MSDeviceInfoDestroy(MSDeviceInfoHandle *device_info) {
   if (device_info == nullptr) return;
@@ -85,16 +91,20 @@ void MSDeviceInfoDestroy(MSDeviceInfoHandle *device_info) {
 }
 void MSDeviceInfoSetProvider(MSDeviceInfoHandle device_info, const char *provider) {
   if (device_info == nullptr || provider == nullptr) return;
-  ToDevice(device_info)->provider = provider;
-  ToDevice(device_info)->info->SetProvider(provider);
+  mslite::LogFailure([&] {
+    ToDevice(device_info)->provider = provider;
+    ToDevice(device_info)->info->SetProvider(provider);
+  });
 }
 const char *MSDeviceInfoGetProvider(const MSDeviceInfoHandle device_info) {
   return device_info == nullptr ? nullptr : ToDevice(device_info)->provider.c_str();
 }
 void MSDeviceInfoSetProviderDevice(MSDeviceInfoHandle device_info, const char *device) {
   if (device_info == nullptr || device == nullptr) return;
-  ToDevice(device_info)->provider_device = device;
-  ToDevice(device_info)->info->SetProviderDevice(device);
+  mslite::LogFailure([&] {
+    ToDevice(device_info)->provider_device = device;
+    ToDevice(device_info)->info->SetProviderDevice(device);
+  });
 }
 const char *MSDeviceInfoGetProviderDevice(const MSDeviceInfoHandle device_info) {
   return device_info == nullptr ? nullptr : ToDevice(device_info)->provider_device.c_str();

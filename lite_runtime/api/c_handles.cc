@@ -26,35 +26,42 @@ MSTensorHandle CTensors::Find(const char *name) {
 
 MSStatus Reported(const mindspore::Status &status) { return CodeOf(Logged(status)); }
 
-mindspore::Status NullArgument(const char *what) {
-  return {mindspore::kLiteNullptr, std::string(what) + ": an argument is NULL that must not be"};
+mindspore::Status NullArgument(const char *what) noexcept {
+  return Guard([what]() -> mindspore::Status {
+    return {mindspore::kLiteNullptr,
+            std::string(what) + ": an argument is NULL that must not be, or counts more than there can be"};
+  });
 }
 
 MSStatus BuildModel(
     const char *caller, MSModelHandle handle, MSModelType type, MSContextHandle context,
     const std::function<mindspore::Status(CModel *, const std::shared_ptr<mindspore::Context> &)> &build) {
   if (handle == nullptr || context == nullptr) return Reported(NullArgument(caller));
-  if (type != kMSModelTypeMindIR) {
-    return Reported({mindspore::kLiteParamInvalid, std::string(caller) + ": the type must be kMSModelTypeMindIR, not " +
-                                                       std::to_string(static_cast<uint32_t>(type))});
-  }
   CModel *model = ToModel(handle);
-  // The context of the first build may be the one that is given again, and is gone.
-  if (model->context != nullptr) return Reported({mindspore::kLiteModelRebuild, "the model is built already"});
+  const mindspore::Status possible = Guard([&]() -> mindspore::Status {
+    if (type != kMSModelTypeMindIR) {
+      return {mindspore::kLiteParamInvalid, std::string(caller) + ": the type must be kMSModelTypeMindIR, not " +
+                                                std::to_string(static_cast<uint32_t>(type))};
+    }
+    // The context of the first build may be the one that is given again, and is gone.
+    if (model->context != nullptr) return {mindspore::kLiteModelRebuild, "the model is built already"};
+    return mindspore::kSuccess;
+  });
+  if (possible.IsError()) return Reported(possible);
   return CodeOf(Guard([&]() -> mindspore::Status {
     auto *holder = static_cast<CContext *>(context);
     const mindspore::Status status = build(model, holder->context);
     if (status.IsError()) return status;
-    model->context = holder->context;
-    delete holder;
     model->inputs.Show(model->model.GetInputs());
     model->outputs.Show(model->model.GetOutputs());
+    model->context = holder->context;  // nothing fails from here on: the context is the model's
+    delete holder;
     return status;
   }));
 }
 
 bool Unwrap(const MSTensorHandleArray &array, std::vector<mindspore::MSTensor> *tensors) {
-  if (array.handle_num != 0 && array.handle_list == nullptr) return false;
+  if (array.handle_num > kMostItems || (array.handle_num != 0 && array.handle_list == nullptr)) return false;
   for (size_t i = 0; i < array.handle_num; ++i) {
     if (array.handle_list[i] == nullptr) return false;
     tensors->push_back(static_cast<CTensor *>(array.handle_list[i])->tensor);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "api/log.h"
 #include "include/api/context.h"
 #include "include/api/model.h"
 #include "include/c_api/model_c.h"
@@ -63,14 +64,28 @@ inline CModel *ToModel(MSModelHandle handle) { return static_cast<CModel *>(hand
 inline MSStatus CodeOf(const mindspore::Status &status) { return static_cast<MSStatus>(status.StatusCode()); }
 // Callers in C get the number alone: the reason is logged.
 MSStatus Reported(const mindspore::Status &status);
-mindspore::Status NullArgument(const char *what);
+mindspore::Status NullArgument(const char *what) noexcept;
+
+// The code of a call; where that throws, of what it throws: nothing leaves the C API as an exception.
+template <typename Function>
+MSStatus Contain(Function call) noexcept {
+  MSStatus code = kMSStatusSuccess;
+  const mindspore::Status status = Guard([&]() -> mindspore::Status {
+    code = call();
+    return mindspore::kSuccess;
+  });
+  return status.IsOk() ? code : Reported(status);
+}
 
 // Builds a model of a file by `build`; on success the context is the model's.
 MSStatus BuildModel(
     const char *caller, MSModelHandle handle, MSModelType type, MSContextHandle context,
     const std::function<mindspore::Status(CModel *, const std::shared_ptr<mindspore::Context> &)> &build);
 
-// False where one of the handles is null.
+// More than any array of a caller has: counts are read before they are used.
+constexpr size_t kMostItems = size_t{1} << 20;
+
+// False where one of the handles is null, or where there are too many.
 bool Unwrap(const MSTensorHandleArray &array, std::vector<mindspore::MSTensor> *tensors);
 mindspore::MSKernelCallBack Wrap(MSKernelCallBackC function);
 }  // namespace mslite

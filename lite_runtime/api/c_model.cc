@@ -31,21 +31,23 @@ struct Source {
 // `key`: empty where the model is not encrypted.
 MSStatus BuildFrom(MSModelHandle handle, const Source &source, MSModelType type, const MSContextHandle context,
                    const mindspore::Key &key, const char *dec_mode, const char *crypto_lib_path) {
-  return mslite::BuildModel(
-      "MSModelBuild", handle, type, context, [&](CModel *model, const std::shared_ptr<mindspore::Context> &where) {
-        const std::string mode = dec_mode == nullptr ? mindspore::kDecModeAesGcm : dec_mode;
-        const std::string library = crypto_lib_path == nullptr ? "" : crypto_lib_path;
-        return source.path == nullptr
-                   ? model->model.Build(source.data, source.size, mindspore::kMindIR, where, key, mode, library)
-                   : model->model.Build(std::string(source.path), mindspore::kMindIR, where, key, mode, library);
-      });
+  const auto build = [&](CModel *model, const std::shared_ptr<mindspore::Context> &where) {
+    const std::string mode = dec_mode == nullptr ? mindspore::kDecModeAesGcm : dec_mode;
+    const std::string library = crypto_lib_path == nullptr ? "" : crypto_lib_path;
+    return source.path == nullptr
+               ? model->model.Build(source.data, source.size, mindspore::kMindIR, where, key, mode, library)
+               : model->model.Build(std::string(source.path), mindspore::kMindIR, where, key, mode, library);
+  };
+  return mslite::Contain([&] { return mslite::BuildModel("MSModelBuild", handle, type, context, build); });
 }
 
 MSStatus BuildWithKey(MSModelHandle handle, const Source &source, MSModelType type, const MSContextHandle context,
                       const void *dec_key, size_t key_size, const char *dec_mode, const char *crypto_lib_path) {
   if (dec_key == nullptr) return Reported(NullArgument("MSModelBuildWithKey"));
   const mindspore::Key key(static_cast<const char *>(dec_key), key_size);
-  if (key.len == 0) return Reported({mindspore::kLiteParamInvalid, "a key has 16, 24 or 32 bytes"});
+  if (key.len == 0) {
+    return mslite::Contain([] { return Reported({mindspore::kLiteParamInvalid, "a key has 16, 24 or 32 bytes"}); });
+  }
   return BuildFrom(handle, source, type, context, key, dec_mode, crypto_lib_path);
 }
 
@@ -86,7 +88,9 @@ MSStatus Start(const char *caller, const Order &order, mslite::AsyncRun *run) {
 }
 }  // namespace
 
-MSModelHandle MSModelCreate() { return new (std::nothrow) CModel; }
+MSModelHandle MSModelCreate() {
+  return mslite::Attempt([] { return new CModel; });
+}
 void MSModelDestroy(MSModelHandle *model) {
   if (model == nullptr) return;
   delete ToModel(*model);
@@ -145,7 +149,7 @@ MSStatus MSModelResize(MSModelHandle model, const MSTensorHandleArray inputs, MS
   return Reported(mslite::Guard([&]() -> mindspore::Status {
     std::vector<mindspore::MSTensor> tensors;
     std::vector<std::vector<int64_t>> dims;
-    if (!Unwrap(inputs, &tensors)) return NullArgument("MSModelResize");
+    if (!Unwrap(inputs, &tensors) || shape_info_num > mslite::kMostItems) return NullArgument("MSModelResize");
     for (size_t i = 0; i < shape_info_num; ++i) {
       if (shape_infos[i].shape_num > MS_MAX_SHAPE_NUM) {
         return {mindspore::kLiteParamInvalid, "MSModelResize: shape_num is " +

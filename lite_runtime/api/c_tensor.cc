@@ -1,5 +1,6 @@
 // The C API of tensors.
 #include "api/c_handles.h"
+#include "include/c_api/model_c.h"
 #include "include/c_api/tensor_c.h"
 
 namespace {
@@ -9,11 +10,13 @@ CTensor *To(const MSTensorHandle handle) { return static_cast<CTensor *>(handle)
 
 MSTensorHandle MSTensorCreate(const char *name, MSDataType type, const int64_t *shape, size_t shape_num,
                               const void *data, size_t data_len) {
-  if (name == nullptr || (shape == nullptr && shape_num != 0) || shape_num > 32) return nullptr;
-  const std::vector<int64_t> dims(shape, shape + shape_num);
-  const std::unique_ptr<mindspore::MSTensor> tensor(
-      mindspore::MSTensor::CreateTensor(name, static_cast<mindspore::DataType>(type), dims, data, data_len));
-  return tensor == nullptr ? nullptr : new (std::nothrow) CTensor(*tensor);
+  if (name == nullptr || (shape == nullptr && shape_num != 0) || shape_num > MS_MAX_SHAPE_NUM) return nullptr;
+  return mslite::Attempt([&]() -> CTensor * {
+    const std::vector<int64_t> dims(shape, shape + shape_num);
+    const std::unique_ptr<mindspore::MSTensor> tensor(
+        mindspore::MSTensor::CreateTensor(name, static_cast<mindspore::DataType>(type), dims, data, data_len));
+    return tensor == nullptr ? nullptr : new CTensor(*tensor);
+  });
 }
 void MSTensorDestroy(MSTensorHandle *tensor) {
   if (tensor == nullptr) return;
@@ -22,13 +25,17 @@ void MSTensorDestroy(MSTensorHandle *tensor) {
 }
 MSTensorHandle MSTensorClone(MSTensorHandle tensor) {
   if (tensor == nullptr) return nullptr;
-  const std::unique_ptr<mindspore::MSTensor> copy(To(tensor)->tensor.Clone());
-  return copy == nullptr ? nullptr : new (std::nothrow) CTensor(*copy);
+  return mslite::Attempt([tensor]() -> CTensor * {
+    const std::unique_ptr<mindspore::MSTensor> copy(To(tensor)->tensor.Clone());
+    return copy == nullptr ? nullptr : new CTensor(*copy);
+  });
 }
 void MSTensorSetName(MSTensorHandle tensor, const char *name) {
   if (tensor == nullptr || name == nullptr) return;
-  To(tensor)->name = name;
-  To(tensor)->tensor.SetTensorName(name);
+  mslite::LogFailure([&] {
+    To(tensor)->name = name;
+    To(tensor)->tensor.SetTensorName(name);
+  });
 }
 const char *MSTensorGetName(const MSTensorHandle tensor) {
   return tensor == nullptr ? nullptr : To(tensor)->name.c_str();
@@ -41,7 +48,13 @@ MSDataType MSTensorGetDataType(const MSTensorHandle tensor) {
 }
 void MSTensorSetShape(MSTensorHandle tensor, const int64_t *shape, size_t shape_num) {
   if (tensor == nullptr || (shape == nullptr && shape_num != 0)) return;
-  To(tensor)->tensor.SetShape(std::vector<int64_t>(shape, shape + shape_num));
+  mslite::Logged(mslite::Guard([&]() -> mindspore::Status {
+    if (shape_num > MS_MAX_SHAPE_NUM) {
+      return {mindspore::kLiteParamInvalid, "MSTensorSetShape: shape_num is above MS_MAX_SHAPE_NUM; the shape stays"};
+    }
+    To(tensor)->tensor.SetShape(std::vector<int64_t>(shape, shape + shape_num));
+    return mindspore::kSuccess;
+  }));
 }
 const int64_t *MSTensorGetShape(const MSTensorHandle tensor, size_t *shape_num) {
   if (tensor == nullptr || shape_num == nullptr) return nullptr;

@@ -21,24 +21,25 @@ using mslite::Unwrap;
 
 mindspore::TrainCfg *To(MSTrainCfgHandle handle) { return static_cast<mindspore::TrainCfg *>(handle); }
 
-// Builds a model of the graph that `load` gives.
+// Builds a model of the graph that `load`, Status(mindspore::Graph *), gives.
+template <typename Function>
 MSStatus BuildFrom(const char *caller, MSModelHandle handle, MSModelType type, MSContextHandle context,
-                   MSTrainCfgHandle train_cfg, const std::function<mindspore::Status(mindspore::Graph *)> &load) {
+                   MSTrainCfgHandle train_cfg, const Function &load) {
   if (train_cfg == nullptr) return Reported(NullArgument(caller));
-  return mslite::BuildModel(caller, handle, type, context,
-                            [&](CModel *model, const std::shared_ptr<mindspore::Context> &where) -> mindspore::Status {
-                              mindspore::Graph graph;
-                              if (const mindspore::Status status = load(&graph); status.IsError()) return status;
-                              const auto config = std::make_shared<mindspore::TrainCfg>(*To(train_cfg));
-                              const mindspore::Status status =
-                                  model->model.Build(mindspore::GraphCell(graph), where, config);
-                              model->is_for_training = status.IsOk();
-                              return status;
-                            });
+  const auto build = [&](CModel *model, const std::shared_ptr<mindspore::Context> &where) -> mindspore::Status {
+    mindspore::Graph graph;
+    if (const mindspore::Status status = load(&graph); status.IsError()) return status;
+    const auto config = std::make_shared<mindspore::TrainCfg>(*To(train_cfg));
+    const mindspore::Status status = model->model.Build(mindspore::GraphCell(graph), where, config);
+    model->is_for_training = status.IsOk();
+    return status;
+  };
+  return mslite::Contain([&] { return mslite::BuildModel(caller, handle, type, context, build); });
 }
 
 // Calls what may make other tensors the outputs of the model; it logs its failures itself.
-MSStatus Change(const char *caller, MSModelHandle handle, const std::function<mindspore::Status(CModel *)> &change) {
+template <typename Function>
+MSStatus Change(const char *caller, MSModelHandle handle, const Function &change) {
   if (handle == nullptr) return Reported(NullArgument(caller));
   return CodeOf(mslite::Guard([&]() -> mindspore::Status {
     CModel *model = ToModel(handle);
@@ -50,7 +51,7 @@ MSStatus Change(const char *caller, MSModelHandle handle, const std::function<mi
 
 // False where there are none but should be.
 bool ReadNames(char **texts, size_t count, std::vector<std::string> *names) {
-  if (texts == nullptr && count != 0) return false;
+  if (count > mslite::kMostItems || (texts == nullptr && count != 0)) return false;
   for (size_t i = 0; i < count; ++i) {
     if (texts[i] == nullptr) return false;
     names->emplace_back(texts[i]);
@@ -60,7 +61,9 @@ bool ReadNames(char **texts, size_t count, std::vector<std::string> *names) {
 
 // ---- configuration ----
 
-MSTrainCfgHandle TrainCfgCreate() { return new (std::nothrow) mindspore::TrainCfg; }
+MSTrainCfgHandle TrainCfgCreate() {
+  return mslite::Attempt([] { return new mindspore::TrainCfg; });
+}
 void TrainCfgDestroy(MSTrainCfgHandle *train_cfg) {
   if (train_cfg == nullptr) return;
   delete To(*train_cfg);
@@ -85,12 +88,13 @@ char **TrainCfgGetLossName(MSTrainCfgHandle train_cfg, size_t *num) {
 }
 void TrainCfgSetLossName(MSTrainCfgHandle train_cfg, const char **loss_name, size_t num) {
   if (train_cfg == nullptr || (loss_name == nullptr && num != 0)) return;
-  mslite::Guard([&]() -> mindspore::Status {
+  mslite::Logged(mslite::Guard([&]() -> mindspore::Status {
+    if (num > mslite::kMostItems) return NullArgument("MSTrainCfgSetLossName");
     std::vector<std::string> names;
     for (size_t i = 0; i < num; ++i) names.emplace_back(loss_name[i] == nullptr ? "" : loss_name[i]);
     To(train_cfg)->SetLossName(names);
     return mindspore::kSuccess;
-  });
+  }));
 }
 MSOptimizationLevel TrainCfgGetOptimizationLevel(MSTrainCfgHandle train_cfg) {
   return train_cfg == nullptr ? kMSKO0 : static_cast<MSOptimizationLevel>(To(train_cfg)->optimization_level_);

@@ -8,8 +8,11 @@ namespace {
 constexpr const mslite::CTraining &kTraining = mslite::mslite_part_training[0];
 
 MSStatus Refuse(const char *caller) {
-  return mslite::Reported(mslite::Fail(mindspore::kLiteNotSupport, std::string(caller) + ": " + mslite::CroppingText() +
-                                                                       ", and does not train; take the whole runtime"));
+  return mslite::Contain([caller] {
+    return mslite::Reported(mslite::Fail(
+        mindspore::kLiteNotSupport,
+        std::string(caller) + ": " + mslite::CroppingText() + ", and does not train; take the whole runtime"));
+  });
 }
 
 // Where training was cropped out, the result is an error, or nothing.

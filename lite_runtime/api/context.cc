@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "api/context_limits.h"
+#include "api/log.h"
 
 namespace mindspore {
 struct Context::Data {
@@ -28,7 +29,9 @@ void Context::SetInterOpParallelNum(int32_t parallel_num) { data_->inter_op_para
 int32_t Context::GetInterOpParallelNum() const { return data_->inter_op_parallel_num; }
 void Context::SetThreadAffinity(int mode) { data_->affinity_mode = mode < 0 || mode > 2 ? 0 : mode; }
 int Context::GetThreadAffinityMode() const { return data_->affinity_mode; }
-void Context::SetThreadAffinity(const std::vector<int> &core_list) { data_->affinity_cores = core_list; }
+void Context::SetThreadAffinity(const std::vector<int> &core_list) {
+  mslite::LogFailure([&] { data_->affinity_cores = core_list; });
+}
 std::vector<int32_t> Context::GetThreadAffinityCoreList() const { return data_->affinity_cores; }
 void Context::SetEnableParallel(bool is_parallel) { data_->enable_parallel = is_parallel; }
 bool Context::GetEnableParallel() const { return data_->enable_parallel; }
@@ -81,9 +84,13 @@ struct DeviceInfoContext::Data {
 
 DeviceInfoContext::DeviceInfoContext() : data_(std::make_shared<Data>()) {}
 std::string DeviceInfoContext::GetProvider() const { return data_->provider; }
-void DeviceInfoContext::SetProvider(const std::string &provider) { data_->provider = provider; }
+void DeviceInfoContext::SetProvider(const std::string &provider) {
+  mslite::LogFailure([&] { data_->provider = provider; });
+}
 std::string DeviceInfoContext::GetProviderDevice() const { return data_->provider_device; }
-void DeviceInfoContext::SetProviderDevice(const std::string &device) { data_->provider_device = device; }
+void DeviceInfoContext::SetProviderDevice(const std::string &device) {
+  mslite::LogFailure([&] { data_->provider_device = device; });
+}
 void DeviceInfoContext::SetAllocator(const std::shared_ptr<Allocator> &allocator) { data_->allocator = allocator; }
 std::shared_ptr<Allocator> DeviceInfoContext::GetAllocator() const { return data_->allocator; }
 
@@ -97,7 +104,9 @@ int KirinNPUDeviceInfo::GetFrequency() const { return data_->frequency; }
 
 void GPUDeviceInfo::SetDeviceID(uint32_t device_id) { data_->device_id = device_id; }
 uint32_t GPUDeviceInfo::GetDeviceID() const { return data_->device_id; }
-void GPUDeviceInfo::SetPrecisionMode(const std::string &mode) { data_->precision_mode = mode; }
+void GPUDeviceInfo::SetPrecisionMode(const std::string &mode) {
+  mslite::LogFailure([&] { data_->precision_mode = mode; });
+}
 std::string GPUDeviceInfo::GetPrecisionMode() const {
   return data_->precision_mode.empty() ? "origin" : data_->precision_mode;
 }
@@ -114,37 +123,54 @@ void AscendDeviceInfo::SetDeviceID(uint32_t device_id) { data_->device_id = devi
 uint32_t AscendDeviceInfo::GetDeviceID() const { return data_->device_id; }
 void AscendDeviceInfo::SetRankID(uint32_t rank_id) { data_->rank_id = rank_id; }
 uint32_t AscendDeviceInfo::GetRankID() const { return data_->rank_id; }
-void AscendDeviceInfo::SetPrecisionMode(const std::string &mode) { data_->precision_mode = mode; }
+void AscendDeviceInfo::SetPrecisionMode(const std::string &mode) {
+  mslite::LogFailure([&] { data_->precision_mode = mode; });
+}
 std::string AscendDeviceInfo::GetPrecisionMode() const {
   return data_->precision_mode.empty() ? "enforce_fp16" : data_->precision_mode;
 }
-void AscendDeviceInfo::SetInsertOpConfigPath(const std::string &path) { data_->insert_op_config_path = path; }
+void AscendDeviceInfo::SetInsertOpConfigPath(const std::string &path) {
+  mslite::LogFailure([&] { data_->insert_op_config_path = path; });
+}
 std::string AscendDeviceInfo::GetInsertOpConfigPath() const { return data_->insert_op_config_path; }
-void AscendDeviceInfo::SetInputFormat(const std::string &format) { data_->input_format = format; }
+void AscendDeviceInfo::SetInputFormat(const std::string &format) {
+  mslite::LogFailure([&] { data_->input_format = format; });
+}
 std::string AscendDeviceInfo::GetInputFormat() const { return data_->input_format; }
-void AscendDeviceInfo::SetInputShape(const std::string &shape) { data_->input_shape = shape; }
+void AscendDeviceInfo::SetInputShape(const std::string &shape) {
+  mslite::LogFailure([&] { data_->input_shape = shape; });
+}
 std::string AscendDeviceInfo::GetInputShape() const { return data_->input_shape; }
-void AscendDeviceInfo::SetDynamicImageSize(const std::string &image_size) { data_->dynamic_image_size = image_size; }
+void AscendDeviceInfo::SetDynamicImageSize(const std::string &image_size) {
+  mslite::LogFailure([&] { data_->dynamic_image_size = image_size; });
+}
 std::string AscendDeviceInfo::GetDynamicImageSize() const { return data_->dynamic_image_size; }
-void AscendDeviceInfo::SetOpSelectImplMode(const std::string &mode) { data_->op_select_impl_mode = mode; }
+void AscendDeviceInfo::SetOpSelectImplMode(const std::string &mode) {
+  mslite::LogFailure([&] { data_->op_select_impl_mode = mode; });
+}
 std::string AscendDeviceInfo::GetOpSelectImplMode() const {
   return data_->op_select_impl_mode.empty() ? "high_performance" : data_->op_select_impl_mode;
 }
-void AscendDeviceInfo::SetFusionSwitchConfigPath(const std::string &path) { data_->fusion_switch_config_path = path; }
+void AscendDeviceInfo::SetFusionSwitchConfigPath(const std::string &path) {
+  mslite::LogFailure([&] { data_->fusion_switch_config_path = path; });
+}
 std::string AscendDeviceInfo::GetFusionSwitchConfigPath() const { return data_->fusion_switch_config_path; }
-void AscendDeviceInfo::SetBufferOptimizeMode(const std::string &mode) { data_->buffer_optimize_mode = mode; }
+void AscendDeviceInfo::SetBufferOptimizeMode(const std::string &mode) {
+  mslite::LogFailure([&] { data_->buffer_optimize_mode = mode; });
+}
 std::string AscendDeviceInfo::GetBufferOptimizeMode() const {
   return data_->buffer_optimize_mode.empty() ? "l2_optimize" : data_->buffer_optimize_mode;
 }
 void AscendDeviceInfo::SetInputShapeMap(const std::map<int, std::vector<int>> &shape) {
-  data_->input_shape_map = shape;
+  mslite::LogFailure([&] { data_->input_shape_map = shape; });
 }
 std::map<int, std::vector<int>> AscendDeviceInfo::GetInputShapeMap() const { return data_->input_shape_map; }
 void AscendDeviceInfo::SetDynamicBatchSize(const std::vector<size_t> &batch_sizes) {
-  data_->dynamic_batch_size.clear();
-  for (const size_t size : batch_sizes) {
-    data_->dynamic_batch_size += (data_->dynamic_batch_size.empty() ? "" : ",") + std::to_string(size);
-  }
+  mslite::LogFailure([&] {
+    std::string text;
+    for (const size_t size : batch_sizes) text += (text.empty() ? "" : ",") + std::to_string(size);
+    data_->dynamic_batch_size = std::move(text);
+  });
 }
 std::string AscendDeviceInfo::GetDynamicBatchSize() const { return data_->dynamic_batch_size; }
 void AscendDeviceInfo::SetOutputType(enum DataType type) { data_->output_type = type; }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "api/log.h"
 #include "api/model_impl.h"
 #include "api/shared_models.h"
 #include "model/message.h"
@@ -134,60 +135,66 @@ void AddRegistered(const Session &session, std::vector<NodePlacement> *nodes) {
 }  // namespace
 
 mindspore::Status InspectPlacement(const mindspore::Model &model, PlacementInfo *info) {
-  if (mindspore::ModelInspector::SessionOf(model) == nullptr || info == nullptr) {
-    return {mindspore::kLiteUninitializedObj, "InspectPlacement needs a model that is built"};
-  }
-  *info = PlacementInfo();
-  const Delegation *delegation = mindspore::ModelInspector::Inside(model)->delegation();
-  if (delegation == nullptr) return mindspore::kSuccess;
-  for (const Placing *placing : delegation->placings()) AddEngine(*placing, &info->nodes);
-  AddRegistered(*mindspore::ModelInspector::SessionOf(model), &info->nodes);
-  info->missing = delegation->missing();
-  return mindspore::kSuccess;
+  return Guard([&]() -> mindspore::Status {
+    if (mindspore::ModelInspector::SessionOf(model) == nullptr || info == nullptr) {
+      return {mindspore::kLiteUninitializedObj, "InspectPlacement needs a model that is built"};
+    }
+    *info = PlacementInfo();
+    const Delegation *delegation = mindspore::ModelInspector::Inside(model)->delegation();
+    if (delegation == nullptr) return mindspore::kSuccess;
+    for (const Placing *placing : delegation->placings()) AddEngine(*placing, &info->nodes);
+    AddRegistered(*mindspore::ModelInspector::SessionOf(model), &info->nodes);
+    info->missing = delegation->missing();
+    return mindspore::kSuccess;
+  });
 }
 
 mindspore::Status InspectEngines(const std::string &path, std::vector<EngineInfo> *engines) {
-  if (engines == nullptr) return {mindspore::kLiteNullptr, "InspectEngines needs a place for what it finds"};
-  engines->clear();
-  if (mslite_engines[0].surveys == nullptr) return mindspore::kSuccess;
-  for (const std::shared_ptr<mindspore::Delegate> &survey : mslite_engines[0].surveys()) {
-    OpenSettings settings;
-    settings.delegating = std::make_shared<mindspore::Context>();
-    settings.delegating->set_delegate(survey);
-    settings.with_engines = false;
-    std::shared_ptr<Delegation> delegation;
-    settings.delegation = &delegation;
-    std::shared_ptr<SharedModel> model;
-    MSLITE_TRY(OpenModel(path, settings, &model));
-    const auto &placing = dynamic_cast<const Placing &>(*survey);
-    EngineInfo &info = engines->emplace_back();
-    info.missing = placing.failure();
-    AddEngine(placing, &info.nodes);
-    info.name = placing.engine_name();
-  }
-  return mindspore::kSuccess;
+  return Guard([&]() -> mindspore::Status {
+    if (engines == nullptr) return {mindspore::kLiteNullptr, "InspectEngines needs a place for what it finds"};
+    engines->clear();
+    if (mslite_engines[0].surveys == nullptr) return mindspore::kSuccess;
+    for (const std::shared_ptr<mindspore::Delegate> &survey : mslite_engines[0].surveys()) {
+      OpenSettings settings;
+      settings.delegating = std::make_shared<mindspore::Context>();
+      settings.delegating->set_delegate(survey);
+      settings.with_engines = false;
+      std::shared_ptr<Delegation> delegation;
+      settings.delegation = &delegation;
+      std::shared_ptr<SharedModel> model;
+      MSLITE_TRY(OpenModel(path, settings, &model));
+      const auto &placing = dynamic_cast<const Placing &>(*survey);
+      EngineInfo &info = engines->emplace_back();
+      info.missing = placing.failure();
+      AddEngine(placing, &info.nodes);
+      info.name = placing.engine_name();
+    }
+    return mindspore::kSuccess;
+  });
 }
 
 mindspore::Status InspectPlan(const mindspore::Model &model, PlanInfo *info) {
-  const Session *session = mindspore::ModelInspector::SessionOf(model);
-  if (session == nullptr || info == nullptr) {
-    return {mindspore::kLiteUninitializedObj, "InspectPlan needs a model that is built"};
-  }
-  *info = PlanInfo();
-  for (int32_t isa = 0; IsaName(isa) != nullptr || isa < MSLITE_ISA_NEON; ++isa) {
-    if (session->isas().Has(isa)) info->isa = IsaName(isa);
-  }
-  info->packed_bytes = static_cast<int64_t>(session->weight_bytes());
-  for (const Plan *plan : session->LatestPlans()) {
-    info->arena_bytes = std::max(info->arena_bytes, plan->arena_bytes);
-    AddBuffers(*plan, session->graph(), static_cast<int32_t>(info->steps.size()), &info->buffers);
-    for (const Step &step : plan->steps) {
-      const StepNode counted(step);
-      info->steps.push_back({step.node->name, OperatorName(step.node->op), step.kernel->name,
-                             CountFlops(counted.node()), CountBytes(counted.node())});
+  return Guard([&]() -> mindspore::Status {
+    const Session *session = mindspore::ModelInspector::SessionOf(model);
+    if (session == nullptr || info == nullptr) {
+      return {mindspore::kLiteUninitializedObj, "InspectPlan needs a model that is built"};
     }
-  }
-  return mindspore::kSuccess;
+    *info = PlanInfo();
+    for (int32_t isa = 0; IsaName(isa) != nullptr || isa < MSLITE_ISA_NEON; ++isa) {
+      if (session->isas().Has(isa)) info->isa = IsaName(isa);
+    }
+    info->packed_bytes = static_cast<int64_t>(session->weight_bytes());
+    for (const Plan *plan : session->LatestPlans()) {
+      info->arena_bytes = std::max(info->arena_bytes, plan->arena_bytes);
+      AddBuffers(*plan, session->graph(), static_cast<int32_t>(info->steps.size()), &info->buffers);
+      for (const Step &step : plan->steps) {
+        const StepNode counted(step);
+        info->steps.push_back({step.node->name, OperatorName(step.node->op), step.kernel->name,
+                               CountFlops(counted.node()), CountBytes(counted.node())});
+      }
+    }
+    return mindspore::kSuccess;
+  });
 }
 
 }  // namespace mslite

@@ -41,6 +41,15 @@ mindspore::Status Guard(Function function) noexcept {
   }
 }
 
+// For what returns nothing: a failure is logged, and nothing is thrown.
+template <typename Function>
+void LogFailure(Function function) noexcept {
+  Logged(Guard([&]() -> mindspore::Status {
+    function();
+    return mindspore::kSuccess;
+  }));
+}
+
 // As Guard for what returns a value: a default one when there is no memory.
 template <typename Function>
 auto Attempt(Function function) noexcept -> decltype(function()) {

@@ -158,8 +158,10 @@ Status Model::Resize(const std::vector<MSTensor> &inputs, const std::vector<std:
 
 Status Model::Predict(const std::vector<MSTensor> &inputs, std::vector<MSTensor> *outputs,
                       const MSKernelCallBack &before, const MSKernelCallBack &after) {
-  if (outputs == nullptr) return Fail(kLiteNullptr, "outputs is null");
-  return With(impl_.get(), [&] { return impl_->Predict(inputs, outputs, before, after); });
+  return With(impl_.get(), [&]() -> Status {
+    if (outputs == nullptr) return Fail(kLiteNullptr, "outputs is null");
+    return impl_->Predict(inputs, outputs, before, after);
+  });
 }
 
 Status Model::Predict(const MSKernelCallBack &before, const MSKernelCallBack &after) {
@@ -175,8 +177,7 @@ std::future<Status> Model::PredictAsync(const std::vector<MSTensor> &inputs, std
 
 void Model::PredictAsync(const std::vector<MSTensor> &inputs, std::vector<MSTensor> *outputs,
                          const std::function<void(const Status &)> &done) {
-  mslite::Submit(impl_ == nullptr ? nullptr : &impl_->requests(), mslite::OutOfMemory(), inputs, outputs,
-                 {done, {}, 0});
+  mslite::Submit(impl_ == nullptr ? nullptr : &impl_->requests(), mslite::OutOfMemory(), inputs, outputs, done, 0);
 }
 
 Status Model::LoadConfig(const std::string &config_path) {

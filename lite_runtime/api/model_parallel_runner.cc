@@ -9,7 +9,9 @@ namespace {
 using mslite::Fail;
 using mslite::Guard;
 
-Status NotInitialised() { return Fail(kLiteUninitializedObj, "the runner is not initialised"); }
+Status NotInitialised() {
+  return Guard([] { return Fail(kLiteUninitializedObj, "the runner is not initialised"); });
+}
 }  // namespace
 
 struct RunnerConfig::Data {
@@ -27,12 +29,16 @@ int32_t RunnerConfig::GetWorkersNum() const { return data_->workers; }
 void RunnerConfig::SetContext(const std::shared_ptr<Context> &context) { data_->context = context; }
 std::shared_ptr<Context> RunnerConfig::GetContext() const { return data_->context; }
 void RunnerConfig::SetConfigInfo(const std::string &section, const std::map<std::string, std::string> &config) {
-  data_->config[section] = config;
+  mslite::LogFailure([&] { data_->config[section] = config; });
 }
 std::map<std::string, std::map<std::string, std::string>> RunnerConfig::GetConfigInfo() const { return data_->config; }
-void RunnerConfig::SetConfigPath(const std::string &config_path) { data_->config_path = config_path; }
+void RunnerConfig::SetConfigPath(const std::string &config_path) {
+  mslite::LogFailure([&] { data_->config_path = config_path; });
+}
 std::string RunnerConfig::GetConfigPath() const { return data_->config_path; }
-void RunnerConfig::SetDeviceIds(const std::vector<uint32_t> &device_ids) { data_->device_ids = device_ids; }
+void RunnerConfig::SetDeviceIds(const std::vector<uint32_t> &device_ids) {
+  mslite::LogFailure([&] { data_->device_ids = device_ids; });
+}
 std::vector<uint32_t> RunnerConfig::GetDeviceIds() const { return data_->device_ids; }
 
 namespace {
@@ -77,7 +83,7 @@ std::vector<MSTensor> ModelParallelRunner::GetOutputs() {
 Status ModelParallelRunner::Predict(const std::vector<MSTensor> &inputs, std::vector<MSTensor> *outputs,
                                     const MSKernelCallBack &before, const MSKernelCallBack &after) {
   if (impl_ == nullptr) return NotInitialised();
-  if (outputs == nullptr) return Fail(kLiteNullptr, "outputs is null");
+  if (outputs == nullptr) return Guard([] { return Fail(kLiteNullptr, "outputs is null"); });
   const std::shared_ptr<ModelParallelRunnerImpl> impl = impl_;  // lives until this request has ended
   return impl->Predict(inputs, outputs, before, after, nullptr);
 }
@@ -89,6 +95,6 @@ std::future<Status> ModelParallelRunner::PredictAsync(const std::vector<MSTensor
 
 void ModelParallelRunner::PredictAsync(const std::vector<MSTensor> &inputs, std::vector<MSTensor> *outputs,
                                        const std::function<void(const Status &)> &done) {
-  mslite::Submit(impl_ == nullptr ? nullptr : &impl_->requests(), NotInitialised(), inputs, outputs, {done, {}, 0});
+  mslite::Submit(impl_ == nullptr ? nullptr : &impl_->requests(), NotInitialised(), inputs, outputs, done, 0);
 }
 }  // namespace mindspore

@@ -37,7 +37,7 @@ bool Request::Cancel() {
   if (state_ == State::kWaiting) {
     state_ = State::kEnding;  // nobody begins it from now on
     lock.unlock();
-    Conclude(Fail(kLiteServiceDeny, "the run was cancelled"));
+    Conclude(Guard([] { return Fail(kLiteServiceDeny, "the run was cancelled"); }));
     return true;
   }
   // The run may not have reached its first operator yet; then it cannot be ended, but will be in a moment.
@@ -197,6 +197,25 @@ std::shared_ptr<Request> Submit(RequestQueue *queue, const Status &missing,
     if (delivery.done) delivery.done(status);
     return kSuccess;
   });
+  return request;
+}
+
+std::shared_ptr<Request> Submit(RequestQueue *queue, const Status &missing,
+                                const std::vector<mindspore::MSTensor> &inputs,
+                                std::vector<mindspore::MSTensor> *outputs,
+                                const std::function<void(const Status &)> &done, int32_t priority) {
+  std::shared_ptr<Request> request;
+  const Status status = Guard([&]() -> Status {
+    const Delivery delivery = {done, {}, priority};
+    request = Submit(queue, missing, inputs, outputs, delivery);
+    return kSuccess;
+  });
+  if (status.IsError()) {
+    Guard([&]() -> Status {
+      if (done) done(status);
+      return kSuccess;
+    });
+  }
   return request;
 }
 

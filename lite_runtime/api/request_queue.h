@@ -104,6 +104,11 @@ struct Delivery {
 std::shared_ptr<Request> Submit(RequestQueue *queue, const Status &missing,
                                 const std::vector<mindspore::MSTensor> &inputs,
                                 std::vector<mindspore::MSTensor> *outputs, const Delivery &delivery);
+// The same for a function, which is told also when there is no memory to copy it; it may be empty.
+std::shared_ptr<Request> Submit(RequestQueue *queue, const Status &missing,
+                                const std::vector<mindspore::MSTensor> &inputs,
+                                std::vector<mindspore::MSTensor> *outputs,
+                                const std::function<void(const Status &)> &done, int32_t priority);
 // The same with a future, which gets its status whatever happens.
 std::future<Status> SubmitForFuture(RequestQueue *queue, const Status &missing,
                                     const std::vector<mindspore::MSTensor> &inputs,

@@ -73,7 +73,7 @@ std::string Status::CodeAsString(enum StatusCode code) {
     case kLiteFileError:
       return "File error.";
     case kLiteServiceDeny:
-      return "Too many requests.";
+      return "Request refused or run ended.";
     case kLiteModelRebuild:
       return "The model is built already.";
     case kLiteOutOfTensorRange:

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "api/log.h"
 #include "kernel.h"
 #include "model/graph.h"
 
@@ -60,7 +61,7 @@ void *MSTensor::Impl::MutableData() {
   if (bytes == 0) return data;
   Release();
   if (allocator != nullptr) {
-    data = allocator->Malloc(bytes);
+    data = mslite::Attempt([&] { return allocator->Malloc(bytes); });  // the application's
     owns_data = data != nullptr;
   } else {
     if (capacity < bytes) {
@@ -163,8 +164,9 @@ MSTensor *MSTensor::CreateTensorFromFile(const std::string &file, enum DataType 
   }
 }
 
+namespace {
 // int32 count n, int32 offsets[n + 1] from the start of the data, then the bytes.
-MSTensor *MSTensor::StringsToTensor(const std::string &name, const std::vector<std::string> &strings) {
+MSTensor *PackStrings(const std::string &name, const std::vector<std::string> &strings) {
   std::vector<int32_t> header = {static_cast<int32_t>(strings.size())};
   int64_t offset = 4 * (static_cast<int64_t>(strings.size()) + 2);
   for (const std::string &text : strings) {
@@ -175,11 +177,11 @@ MSTensor *MSTensor::StringsToTensor(const std::string &name, const std::vector<s
   header.push_back(static_cast<int32_t>(offset));
   std::string bytes(reinterpret_cast<const char *>(header.data()), header.size() * 4);
   for (const std::string &text : strings) bytes += text;
-  return CreateTensor(name, DataType::kObjectTypeString, {static_cast<int64_t>(bytes.size())}, bytes.data(),
-                      bytes.size());
+  return MSTensor::CreateTensor(name, DataType::kObjectTypeString, {static_cast<int64_t>(bytes.size())}, bytes.data(),
+                                bytes.size());
 }
 
-std::vector<std::string> MSTensor::TensorToStrings(const MSTensor &tensor) {
+std::vector<std::string> UnpackStrings(const MSTensor &tensor) {
   std::vector<std::string> strings;
   const auto *bytes = static_cast<const char *>(tensor.Data().get());
   const size_t size = tensor.DataSize();
@@ -197,16 +199,26 @@ std::vector<std::string> MSTensor::TensorToStrings(const MSTensor &tensor) {
   }
   return strings;
 }
+}  // namespace
+
+MSTensor *MSTensor::StringsToTensor(const std::string &name, const std::vector<std::string> &strings) {
+  return mslite::Attempt([&] { return PackStrings(name, strings); });
+}
+
+std::vector<std::string> MSTensor::TensorToStrings(const MSTensor &tensor) {
+  return mslite::Attempt([&] { return UnpackStrings(tensor); });
+}
 
 void MSTensor::DestroyTensorPtr(MSTensor *tensor) noexcept { delete tensor; }
 
-MSTensor::MSTensor() : impl_(std::make_shared<Impl>()) {}
+MSTensor::MSTensor() : impl_(mslite::Attempt([] { return std::make_shared<Impl>(); })) {}
 MSTensor::MSTensor(const std::shared_ptr<Impl> &impl) : impl_(impl) {}
 MSTensor::MSTensor(std::nullptr_t) {}
 MSTensor::MSTensor(const std::string &name, enum DataType type, const std::vector<int64_t> &shape, const void *data,
                    size_t data_len)
-    : impl_(std::make_shared<Impl>(name, type, shape)) {
-  if (data != nullptr && data_len != 0 && IsConsistent(*impl_, data, data_len)) impl_->Copy(data, data_len);
+    : impl_(mslite::Attempt([&] { return std::make_shared<Impl>(name, type, shape); })) {
+  if (impl_ != nullptr && data != nullptr && data_len != 0 && IsConsistent(*impl_, data, data_len))
+    impl_->Copy(data, data_len);
 }
 MSTensor::~MSTensor() = default;
 
@@ -226,11 +238,13 @@ bool MSTensor::IsDevice() const { return false; }
 
 MSTensor *MSTensor::Clone() const {
   if (impl_ == nullptr || impl_->ElementNum() < 0) return nullptr;
-  auto copy = std::make_shared<Impl>(impl_->name, impl_->type, impl_->shape);
-  copy->format = impl_->format;
-  copy->quant_params = impl_->quant_params;
-  if (impl_->data != nullptr && impl_->DataSize() != 0 && !copy->Copy(impl_->data, impl_->DataSize())) return nullptr;
-  return new MSTensor(copy);
+  return mslite::Attempt([&]() -> MSTensor * {
+    auto copy = std::make_shared<Impl>(impl_->name, impl_->type, impl_->shape);
+    copy->format = impl_->format;
+    copy->quant_params = impl_->quant_params;
+    if (impl_->data != nullptr && impl_->DataSize() != 0 && !copy->Copy(impl_->data, impl_->DataSize())) return nullptr;
+    return new MSTensor(copy);
+  });
 }
 
 bool MSTensor::operator==(std::nullptr_t) const { return impl_ == nullptr; }
@@ -239,13 +253,17 @@ bool MSTensor::operator==(const MSTensor &tensor) const { return impl_ == tensor
 bool MSTensor::operator!=(const MSTensor &tensor) const { return impl_ != tensor.impl_; }
 
 void MSTensor::SetShape(const std::vector<int64_t> &shape) {
-  if (impl_ != nullptr) impl_->shape = shape;
+  mslite::LogFailure([&] {
+    if (impl_ != nullptr) impl_->shape = shape;
+  });
 }
 void MSTensor::SetDataType(enum DataType type) {
   if (impl_ != nullptr) impl_->type = type;
 }
 void MSTensor::SetTensorName(const std::string &name) {
-  if (impl_ != nullptr) impl_->name = name;
+  mslite::LogFailure([&] {
+    if (impl_ != nullptr) impl_->name = name;
+  });
 }
 void MSTensor::SetAllocator(std::shared_ptr<Allocator> allocator) {
   if (impl_ == nullptr) return;

@@ -1,11 +1,12 @@
 // What MindSpore Lite's API has and this library does not: pre-processing, graphics memory, several files at once.
+#include "api/log.h"
 #include "include/api/model.h"
 #include "include/api/serialization.h"
 
 namespace mindspore {
 namespace {
-Status NotBuilt(const char *what) {
-  return Status(kLiteNotSupport, std::string(what) + " is not supported by this library");
+Status NotBuilt(const char *what, StatusCode code = kLiteNotSupport) {
+  return mslite::Guard([&] { return Status(code, std::string(what) + " is not supported by this library"); });
 }
 }  // namespace
 
@@ -23,10 +24,10 @@ Status Model::BindGLTexture2DMemory(const std::map<std::string, unsigned int> &,
 }
 
 Status Serialization::SetParameters(const std::map<std::string, Buffer> &, Model *) {
-  return Status(kMEFailed, "SetParameters is not supported by this library");
+  return NotBuilt("SetParameters", kMEFailed);
 }
 Status Serialization::Load(const std::vector<std::string> &, ModelType, std::vector<Graph> *, const Key &,
                            const std::string &) {
-  return Status(kMEFailed, "loading several files is not supported by this library");
+  return NotBuilt("loading several files", kMEFailed);
 }
 }  // namespace mindspore

@@ -34,11 +34,14 @@ Status RunControl::Reason() const {
     case State::kCancelled:
       return Fail(mindspore::kLiteServiceDeny, "the run was cancelled");
     case State::kTooManySteps:
-      return Fail(mindspore::kLiteServiceDeny,
-                  Format("the run was ended after %lld operators, its limit", static_cast<long long>(limits_.steps)));
+      return Fail(
+          mindspore::kLiteServiceDeny,
+          Format("the run was ended after %lld operators, its limit of steps (RunLimits; benchmark --stepLimit)",
+                 static_cast<long long>(limits_.steps)));
     case State::kTooLong:
       return Fail(mindspore::kLiteServiceDeny,
-                  Format("the run was ended after %lld ms, its limit", static_cast<long long>(limits_.milliseconds)));
+                  Format("the run was ended after %lld ms, its limit of time (RunLimits; benchmark --timeLimit)",
+                         static_cast<long long>(limits_.milliseconds)));
     default:
       return mindspore::kSuccess;
   }

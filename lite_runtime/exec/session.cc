@@ -242,8 +242,12 @@ Status Session::Reserve(uint64_t bytes, const char *what, GrowingBuffer *buffer,
   *memory = fits ? buffer->Reserve(bytes) : nullptr;
   if (!is_workspace) reserved_bytes_ = own + buffer->capacity;
   if (*memory != nullptr) return mindspore::kSuccess;
-  return Fail(mindspore::kLiteMemoryFailed, Format("file '%.300s': no memory for %" PRIu64 " bytes of %s",
-                                                   graph().file->name().c_str(), bytes, what));
+  const bool is_limit = !fits && most_bytes_ < MachineBytes();
+  const std::string limit =
+      is_limit ? Format("; the run's limit of memory is %zu bytes (RunLimits; benchmark --memoryLimit)", most_bytes_)
+               : "";
+  return Fail(mindspore::kLiteMemoryFailed, Format("file '%.300s': no memory for %" PRIu64 " bytes of %s%s",
+                                                   graph().file->name().c_str(), bytes, what, limit.c_str()));
 }
 
 Status Session::RunPlan(Binding *binding, Frame *frame, StepObserver *observer) {

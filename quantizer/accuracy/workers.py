@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import multiprocessing
 import os
 import signal
+import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import Executor, Future, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.quantizer.accuracy.processes import ProcessPool
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -67,12 +68,10 @@ def workers(address: str = "", processes: int = 0) -> Iterator[Workers]:
         yield from _cluster(address)
         return
     count = processes or usable_cores()
-    if count == 1:
+    if count == 1 or not sys.executable:  # a program that embeds Python has no other to start
         yield Workers(None, lambda payload: payload, 1)
         return
-    context = multiprocessing.get_context("spawn")  # a fork would copy the threads of the runtime half
-    executor = ProcessPoolExecutor(count, mp_context=context)
-    _start(executor, count)
+    executor = _started(count)
     try:
         with tempfile.TemporaryDirectory(prefix="mslite-") as folder:
             yield Workers(executor, lambda payload: _kept(payload, Path(folder)), count)
@@ -80,14 +79,13 @@ def workers(address: str = "", processes: int = 0) -> Iterator[Workers]:
         executor.shutdown(wait=True, cancel_futures=True)
 
 
-def _start(executor: Executor, count: int) -> None:
-    """Starts the processes while interruption is ignored, which they inherit: ending them is for this process to do."""
+def _started(count: int) -> ProcessPool:
+    """The processes. They are started while interruption is ignored, which they inherit: this process ends them."""
     if threading.current_thread() is not threading.main_thread():
-        return  # signals belong to the main thread
+        return ProcessPool(count)  # signals belong to the main thread
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        for _ in range(count):
-            executor.submit(os.getpid)
+        return ProcessPool(count)
     finally:
         signal.signal(signal.SIGINT, before)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import zipfile
 from pathlib import Path
 
 import numpy as np
 
+from mslite.converter.errors import ConversionError
 from mslite.converter.mindir.atomic import write_together
 from mslite.converter.mindir.graph import Array, Module
+from mslite.converter.numpy_file import read_numpy
 from mslite.quantizer.calibration.statistics import Calibration
 from mslite.quantizer.settings import QuantizerSettings
 
@@ -44,13 +45,13 @@ def write_checkpoint(path: Path, calibration: Calibration, identity: str) -> Non
 def read_checkpoint(path: Path, calibration: Calibration, identity: str) -> bool:
     """Takes up the state of a file that belongs to the same model and settings; any other file is left alone."""
     try:
-        with path.open("rb") as file:
-            loaded = np.load(file, allow_pickle=False)
-            arrays = {name: loaded[name] for name in loaded.files}
+        arrays = read_numpy(path)
+        if not isinstance(arrays, dict):
+            return False
         if str(arrays["identity"]) != identity:
             return False
         samples = int(arrays["samples"])
-    except (OSError, ValueError, KeyError, EOFError, AttributeError, zipfile.BadZipFile):
+    except (OSError, ValueError, TypeError, KeyError, ConversionError):
         return False
     places: dict[str, dict[str, Array]] = {}
     for name, array in arrays.items():

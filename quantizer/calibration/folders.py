@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from mslite.converter.archive import checked_archive
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Array, Value, numpy_type
+from mslite.converter.numpy_file import NumpyFileError, read_numpy
 from mslite.quantizer.calibration.images import image_array
 from mslite.quantizer.calibration.samples import Sample, arranged, as_they_are, fitted
 from mslite.quantizer.settings import DataPreprocessParam, InputType
@@ -131,22 +130,19 @@ def _numpy_file(path: Path, name: str) -> Array:
     """The array of a `.npy` file; of a `.npz` file the one with the input's name, or the only one."""
     try:
         _check_size(path)
-        if zipfile.is_zipfile(path):
-            with checked_archive(path, path.stat().st_size, str(path)):
-                pass  # what it declares is within bounds
-        with path.open("rb") as file:
-            loaded = np.load(file, allow_pickle=False)
-            if isinstance(loaded, np.ndarray):
-                return loaded
-            chosen = name if name in loaded.files else loaded.files[0] if len(loaded.files) == 1 else None
-            if chosen is None:
-                raise _wrong(f"{path}: it has no array '{name}', only {', '.join(loaded.files)}")
-            array: Array = loaded[chosen]
-            return array
-    except MemoryError:
-        raise _wrong(f"{path}: it declares an array that is larger than the memory") from None
-    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
-        raise ConversionError(f"{path}: no NumPy file: {error}", code=ReturnCode.FILE_ERROR) from None
+        loaded = read_numpy(path)
+    except OSError as error:
+        raise ConversionError(
+            f"{path}: cannot be read: {error.strerror or error}", code=ReturnCode.FILE_ERROR
+        ) from None
+    except NumpyFileError as error:
+        raise ConversionError(f"{path}: {error}", code=ReturnCode.FILE_ERROR) from None
+    if not isinstance(loaded, dict):
+        return loaded
+    chosen = name if name in loaded else next(iter(loaded)) if len(loaded) == 1 else None
+    if chosen is None:
+        raise _wrong(f"{path}: it has no array '{name}', only {', '.join(loaded)}")
+    return loaded[chosen]
 
 
 def _check_size(path: Path) -> None:

@@ -44,7 +44,8 @@ def fitted(array: Array, value: Value, what: str) -> Array:
     """
     wanted = numpy_type(value.dtype)
     if array.dtype != wanted:
-        if not np.can_cast(array.dtype, wanted, "same_kind") and wanted.kind != "f":
+        is_number = array.dtype.kind in "biuf"
+        if not is_number or (not np.can_cast(array.dtype, wanted, "same_kind") and wanted.kind != "f"):
             raise _wrong(f"{what}: input '{value.name}' takes {wanted}, the array holds {array.dtype}")
         array = array.astype(wanted)
     if wanted.kind == "f" and not bool(np.isfinite(array).all()):

@@ -25,7 +25,10 @@ class OpenClTuningFile : public testing::Test {
     fs::remove_all(folder_);
     setenv("MSLITE_OPENCL_CACHE", folder_.c_str(), 1);
   }
-  void TearDown() override { unsetenv("MSLITE_OPENCL_CACHE"); }
+  void TearDown() override {
+    unsetenv("MSLITE_OPENCL_CACHE");
+    fs::remove_all(folder_);
+  }
 
   static void KeepSome(int begin, int end) {
     OpenClTuning tuning;
@@ -52,7 +55,7 @@ class OpenClTuningFile : public testing::Test {
   }
   void Replace(const std::string &contents) const { std::ofstream(file_, std::ios::binary) << contents; }
 
-  const fs::path folder_ = testing::TempDir() + "opencl_tuning";
+  const fs::path folder_ = testing::TempDir() + "opencl_tuning." + std::to_string(getpid());
   const fs::path file_ = folder_ / "tuning.cltune";
 };
 
@@ -132,6 +135,45 @@ TEST_F(OpenClTuningFile, ProcessesThatWriteAtTheSameTimeLoseNothing) {
   for (const fs::directory_entry &entry : fs::directory_iterator(folder_)) {
     EXPECT_NE(entry.path().extension(), ".part") << "a file is left half-written";
   }
+}
+
+TEST_F(OpenClTuningFile, WhatAKilledProcessLeftIsRemoved) {
+  KeepSome(0, 3);
+  const pid_t gone = fork();
+  if (gone == 0) _exit(0);
+  ASSERT_EQ(waitpid(gone, nullptr, 0), gone);
+  const std::string of_gone = "." + std::to_string(gone) + ".0.part";
+  const std::string of_parent = "." + std::to_string(getppid()) + ".0.part";
+  const std::vector<std::string> removed = {"tuning.cltune" + of_gone, "00ff.clbin" + of_gone};
+  const std::vector<std::string> kept = {"tuning.cltune" + of_parent,  // a process that runs
+                                         "notes" + of_gone,
+                                         "tuning.cltune.part",
+                                         "tuning.cltune.x.0.part",
+                                         "tuning.cltune.-1.0.part",
+                                         "tuning.cltune.99999999999.0.part"};
+  for (const std::vector<std::string> &names : {removed, kept}) {
+    for (const std::string &name : names) std::ofstream(folder_ / name) << "unfinished";
+  }
+  EXPECT_EQ(Found(3), 3);
+  for (const std::string &name : removed) EXPECT_FALSE(fs::exists(folder_ / name)) << name;
+  for (const std::string &name : kept) EXPECT_TRUE(fs::exists(folder_ / name)) << name;
+}
+
+TEST_F(OpenClTuningFile, AnEarlierProcessMayHaveHadTheSameNumber) {
+  KeepSome(0, 3);
+  const pid_t child = fork();
+  if (child == 0) {  // as a program in a container, which has the same number each time
+    const fs::path left = folder_ / ("00ff.clbin." + std::to_string(getpid()) + ".0.part");
+    std::ofstream(left) << "unfinished";
+    const OpenClTuning first;
+    const bool is_removed = !fs::exists(left);
+    std::ofstream(left) << "unfinished";  // now it may be another thread's
+    const OpenClTuning second;
+    _exit(is_removed && fs::exists(left) ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 TEST_F(OpenClTuningFile, AFolderThatCannotBeWritten) {

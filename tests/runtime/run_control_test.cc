@@ -39,7 +39,8 @@ TEST(RunControl, LimitsSteps) {
   Build(LoopModel(true), MakeContext({1000, 0}), &model);
   const Status status = Loop(&model, kForEver);
   EXPECT_EQ(status, kLiteServiceDeny);
-  EXPECT_NE(status.ToString().find("after 1000 operators"), std::string::npos) << status.ToString();
+  EXPECT_NE(status.ToString().find("after 1000 operators, its limit of steps"), std::string::npos) << status.ToString();
+  EXPECT_EQ(status.ToString().find("requests"), std::string::npos) << status.ToString();
   EXPECT_TRUE(Loop(&model, 7.0F).IsOk());
 }
 
@@ -48,7 +49,7 @@ TEST(RunControl, LimitsTime) {
   Build(LoopModel(true), MakeContext({0, 20}), &model);
   const Status status = Loop(&model, kForEver);
   EXPECT_EQ(status, kLiteServiceDeny);
-  EXPECT_NE(status.ToString().find("after 20 ms"), std::string::npos) << status.ToString();
+  EXPECT_NE(status.ToString().find("after 20 ms, its limit of time"), std::string::npos) << status.ToString();
 }
 
 TEST(RunControl, LimitsMemory) {
@@ -60,6 +61,7 @@ TEST(RunControl, LimitsMemory) {
   model.GetInputs()[0].MutableData();
   const Status status = model.Predict();
   EXPECT_EQ(status, kLiteMemoryFailed) << status.ToString();
+  EXPECT_NE(status.ToString().find("limit of memory is 65536 bytes"), std::string::npos) << status.ToString();
   ASSERT_TRUE(model.Resize(model.GetInputs(), {{4, 300}}).IsOk());
   EXPECT_TRUE(model.Predict().IsOk());
 }

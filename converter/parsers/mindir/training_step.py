@@ -5,7 +5,9 @@ The gradients in the file are not read: they are those of the network, and the c
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ import numpy as np
 from mslite.converter.encryption import Opener
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.parsers.protobuf import Message
+from mslite.converter.quoting import quoted, shortened
 from mslite.converter.training.settings import BatchNorm, Loss, Optimizer, TrainSettings
 
 from .file import load
@@ -76,6 +79,25 @@ class _Step:
     def _error(self, what: str, remedy: str) -> ConversionError:
         return ConversionError(f"{self._name}: {what}. {remedy}", code=ReturnCode.NOT_SUPPORTED)
 
+    def _damaged(self, node: Message, what: str) -> ConversionError:
+        return ConversionError(
+            f"{self._name}: node {quoted(str(node.name))} ({shortened(self._kind(node))}) of the training step {what}. "
+            "The file is damaged; export it again",
+            code=ReturnCode.GRAPH_FILE_ERROR,
+        )
+
+    def operand(self, node: Message, place: int) -> str:
+        """The name of an operand, which must be there."""
+        if place >= len(node.input):
+            raise self._damaged(node, f"has {len(node.input)} operands, number {place + 1} is missing")
+        return str(node.input[place])
+
+    def _result(self, node: Message) -> str:
+        """The name of the only result."""
+        if len(node.output) != 1:
+            raise self._damaged(node, f"has {len(node.output)} results instead of one")
+        return str(node.output[0])
+
     def _plain(self, name: str) -> str:
         return str(name.removeprefix(f"{self._model.graph.name}:"))
 
@@ -83,7 +105,11 @@ class _Step:
 
     def _source(self, name: str) -> str:
         """Where a value comes from, behind nodes that pass it on."""
+        seen: set[str] = set()
         while (node := self._makers.get(name)) is not None and self._kind(node) in _PASSING and node.input:
+            if name in seen:
+                raise self._damaged(node, "needs its own result")
+            seen.add(name)
             name = node.input[0]
         return name
 
@@ -103,15 +129,22 @@ class _Step:
     def number(self, name: str) -> float | None:
         """The scalar; None for what a node computes, and for what is none."""
         value = self._value(name)
-        if isinstance(value, bool | int | float):
-            return float(value)
-        return float(value.reshape(-1)[0]) if isinstance(value, np.ndarray) and value.size == 1 else None
+        if isinstance(value, np.ndarray) and value.size == 1 and value.dtype.kind in "biuf":
+            value = value.reshape(-1)[0].item()
+        if not isinstance(value, bool | int | float) or isinstance(value, Enum):
+            return None
+        if not math.isfinite(value):
+            raise self._error(f"'{self._plain(name)}' holds {value}, no finite number", "Export the model again")
+        return float(value)
 
     def attribute(self, node: Message, name: str) -> Any:
         shared = self._primitives.get(node.op_type.removeprefix("REF::"))
         for each in [*([] if shared is None else shared.attribute), *node.attribute]:
             if each.name == name:
-                return contents(each, self._reader)
+                try:
+                    return contents(each, self._reader)
+                except TensorError as error:
+                    raise self._damaged(node, f"has the attribute '{name}': {error}") from None
         return None
 
     # ---- the loss ----
@@ -199,9 +232,9 @@ class _Step:
         if "_loss_fn" not in scope or any(self._kind(each) == "ReduceMean" for each in self._loss_nodes()):
             return []
         if kind in _GRADIENT_PLACES:
-            return [self.number(node.input[_GRADIENT_PLACES[kind]])]
+            return [self.number(self.operand(node, _GRADIENT_PLACES[kind]))]
         if kind == "SparseSoftmaxCrossEntropyWithLogits":
-            (result,) = node.output
+            result = self._result(node)
             products = [
                 each
                 for each in self._model.graph.node
@@ -213,7 +246,7 @@ class _Step:
 
     def _is_before_loss(self, mean: Message) -> bool:
         """Whether the gradient of a mean is the loss's: one of the loss's gradients reads it."""
-        (result,) = mean.output
+        result = self._result(mean)
         return any(
             "_loss_fn" in str(node.domain) and str(node.domain).startswith("Gradients/")
             for node in self._model.graph.node
@@ -221,7 +254,7 @@ class _Step:
         )
 
     def _scale_of_mean(self, node: Message) -> float | None:
-        values, count = self._value(node.input[0]), self.number(node.input[1])
+        values, count = self._value(self.operand(node, 0)), self.number(self.operand(node, 1))
         if not isinstance(values, np.ndarray) or not values.size or not count or np.any(values != values.flat[0]):
             return None
         return float(values.flat[0]) * values.size / count
@@ -245,7 +278,7 @@ class _Step:
             back = found.pop("gradient_scale")
             if "loss" not in stated.stated:
                 found["gradient_scale"] = self._loss_scale() * back
-        trained = {self._plain(self._source(node.input[0])) for node in self.optimizers}
+        trained = {self._plain(self._source(self.operand(node, 0))) for node in self.optimizers}
         nodes = self._forward()
         found["frozen"] = stated.frozen | (self._weights(nodes) - trained)
         normalisations = [node for node in nodes if self._kind(node) in _NORMALISATIONS]
@@ -264,7 +297,7 @@ class _Step:
         decays = [step.pop("weight_decay", 0.0) for step in steps]
         largest = max((decay for decay in decays if decay is not None), default=0.0)
         undecayed = {
-            self._plain(self._source(node.input[0]))
+            self._plain(self._source(self.operand(node, 0)))
             for node, decay in zip(self.optimizers, decays, strict=True)
             if decay != largest
         }
@@ -292,12 +325,12 @@ class _Step:
     def given(self, node: Message, place: int, decays: bool = True) -> dict[str, float | None]:
         """What MindSpore's optimisers make of a gradient, their operand `place`, before their step: they add the weight, times its decay,
         and divide by the scale of the loss."""
-        gradient, scale = node.input[place], 1.0
+        gradient, scale = self.operand(node, place), 1.0
         product = self._makers.get(gradient)
         if product is not None and self._kind(product) == "Mul" and "optimizer-" in product.domain:
             numbers = [(self.number(name), name) for name in product.input]
             factors = [number for number, _ in numbers if number is not None]
-            if len(factors) != 1:
+            if len(factors) != 1 or len(numbers) != 2:
                 return {"gradient_scale": None, "weight_decay": 0.0}
             (scale,) = factors
             (gradient,) = (name for number, name in numbers if number is None)
@@ -306,13 +339,14 @@ class _Step:
 
     def _decay(self, node: Message, gradient: str) -> float | None:
         """The factor of the weight that is added to a gradient."""
-        weight = self._source(node.input[0])
+        weight = self._source(self.operand(node, 0))
         sums = self._makers.get(gradient)
         if sums is None or self._kind(sums) not in ("AddN", "Add") or "optimizer-" not in sums.domain:
             return 0.0
         operands = list(sums.input)
         if self._kind(sums) == "AddN" and len(operands) == 1:
-            operands = list(self._makers[operands[0]].input)
+            packed = self._makers.get(operands[0])
+            operands = [] if packed is None else list(packed.input)
         for name in operands:
             product = self._makers.get(name)
             if product is not None and self._kind(product) == "Mul":
@@ -349,7 +383,9 @@ class _Step:
 
     def _trains(self, node: Message) -> bool:
         stated = self.attribute(node, "is_training")
-        return bool(stated if stated is not None else self.number(node.input[5]) if len(node.input) > 5 else False)
+        return bool(
+            stated if stated is not None else self.number(self.operand(node, 5)) if len(node.input) > 5 else False
+        )
 
     def network(self) -> Message:
         output = self._output()
@@ -373,23 +409,24 @@ def _momentum(step: _Step, node: Message) -> dict[str, Any]:
     nesterov = bool(step.attribute(node, "use_nesterov"))
     return {
         "optimizer": Optimizer.NESTEROV if nesterov else Optimizer.MOMENTUM,
-        "learning_rate": step.number(node.input[2]),
-        "momentum": step.number(node.input[4]),
+        "learning_rate": step.number(step.operand(node, 2)),
+        "momentum": step.number(step.operand(node, 4)),
         **step.given(node, 3),
     }
 
 
 def _sgd(step: _Step, node: Message) -> dict[str, Any]:
-    momentum = step.number(node.input[4])
+    momentum = step.number(step.operand(node, 4))
     kind = Optimizer.NESTEROV if step.attribute(node, "nesterov") else Optimizer.MOMENTUM
-    own = float(step.attribute(node, "weight_decay") or 0.0)
+    own = step.attribute(node, "weight_decay") or 0.0
+    own = float(own) if isinstance(own, int | float) and math.isfinite(own) else None
     given = step.given(node, 1)
     decay = given["weight_decay"]
     return {
         "optimizer": Optimizer.SGD if momentum == 0 else kind,
-        "learning_rate": step.number(node.input[2]),
+        "learning_rate": step.number(step.operand(node, 2)),
         "momentum": momentum,
-        "weight_decay": None if decay is None else own + decay,
+        "weight_decay": None if decay is None or own is None else own + decay,
         "gradient_scale": given["gradient_scale"],
     }
 
@@ -397,10 +434,10 @@ def _sgd(step: _Step, node: Message) -> dict[str, Any]:
 def _adam(step: _Step, node: Message) -> dict[str, Any]:
     return {
         "optimizer": Optimizer.ADAM,
-        "learning_rate": step.number(node.input[5]),
-        "beta1": step.number(node.input[6]),
-        "beta2": step.number(node.input[7]),
-        "epsilon": step.number(node.input[8]),
+        "learning_rate": step.number(step.operand(node, 5)),
+        "beta1": step.number(step.operand(node, 6)),
+        "beta2": step.number(step.operand(node, 7)),
+        "epsilon": step.number(step.operand(node, 8)),
         **step.given(node, 9),
     }
 
@@ -408,12 +445,12 @@ def _adam(step: _Step, node: Message) -> dict[str, Any]:
 def _adam_weight_decay(step: _Step, node: Message) -> dict[str, Any]:
     return {
         "optimizer": Optimizer.ADAM_WEIGHT_DECAY,
-        "learning_rate": step.number(node.input[3]),
-        "beta1": step.number(node.input[4]),
-        "beta2": step.number(node.input[5]),
-        "epsilon": step.number(node.input[6]),
+        "learning_rate": step.number(step.operand(node, 3)),
+        "beta1": step.number(step.operand(node, 4)),
+        "beta2": step.number(step.operand(node, 5)),
+        "epsilon": step.number(step.operand(node, 6)),
         **step.given(node, 8, decays=False),
-        "weight_decay": step.number(node.input[7]),
+        "weight_decay": step.number(step.operand(node, 7)),
     }
 
 

@@ -3,7 +3,7 @@
     python -P freeze.py <model> <result.pb> <most bytes of memory>
 
 The model is one that `saved_model.py` has checked; HDF5 files, which take a library to look into, are checked here. Functions stay functions (If, While). The outputs get the names of the signature and are told on the last line of
-the standard output; so is, with exit code 1, what goes wrong.
+the standard output; so is, with exit code 1 (3: what is not supported), what goes wrong.
 """
 
 from __future__ import annotations
@@ -23,6 +23,10 @@ _OWN_BYTES = 2 << 30
 
 class FreezeError(Exception):
     """A model that cannot be frozen; `str()` says why."""
+
+
+class NotSupported(FreezeError):
+    """A model that would lose something; the exit code is 3."""
 
 
 def signature(folder: Path) -> Any:
@@ -193,6 +197,15 @@ def frozen_graph(function: Any) -> tuple[Any, list[str]]:
     return graph, names
 
 
+def _check_state(function: Any) -> None:
+    """Raises NotSupported for a function that keeps something from one call to the next."""
+    from mslite.converter.parsers.tf.kept_state import refusal
+
+    reason = refusal(function, getattr(function, "_keeps_loaded", None))
+    if reason is not None:
+        raise NotSupported(reason)
+
+
 def _limit_to(kind: int, count: int) -> None:
     hard = resource.getrlimit(kind)[1]
     resource.setrlimit(kind, (count if hard < 0 else min(count, hard), hard))
@@ -208,12 +221,16 @@ def main() -> int:
     _limit_to(resource.RLIMIT_DATA, _limit() + _OWN_BYTES)
     try:
         function = signature(source) if source.is_dir() else keras_function(source)
+        _check_state(function)
         graph, names = frozen_graph(function)
         _let_write()
         target.write_bytes(graph.SerializeToString())
     except MemoryError:
         print("there is not enough memory, see --memoryLimit")
         return 1
+    except NotSupported as error:
+        print(str(error))
+        return 3
     except Exception as error:  # whatever TensorFlow raises is told in one line
         text = " ".join(str(error).split()) or type(error).__name__
         print(text[:500])

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.graph import Value, numpy_type
 from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops import reduction as ops
 from mslite.converter.mindir.ops.arithmetic import MulFusion
 from mslite.converter.mindir.ops.enums import DataType, ReduceMode
 from mslite.converter.mindir.ops.unary import LogicalNot, Sqrt
+from mslite.converter.parsers.segments import reduced_segments
 
 from .call import Call
 from .registry import tf_operator
@@ -78,6 +79,20 @@ def top_k(call: Call) -> tuple[Value, ...]:
 @tf_operator("UnsortedSegmentSum")
 def unsorted_segment_sum(call: Call) -> Value:
     return call.emit(ops.UnsortedSegmentSum(), call.input(0), call.int32(1), call.int32(2))
+
+
+_SEGMENT_REDUCTIONS = {"UnsortedSegmentMax": "max", "UnsortedSegmentMin": "min", "UnsortedSegmentProd": "mul"}
+
+
+@tf_operator(*_SEGMENT_REDUCTIONS)
+def unsorted_segment(call: Call) -> Value:
+    x, ids = call.input(0), call.int32(1)
+    count = call.require_integer(2, "the number of segments")
+    rank, dims = call.require_rank(ids), call.require_rank(x)
+    if count < 0 or rank > dims:
+        raise call.block(f"{count} segments by ids of {rank} dimensions do not fit data of {dims}")
+    row = [call.require_size(x, axis, "the sizes of a row") for axis in range(rank, dims)]
+    return reduced_segments(call, _SEGMENT_REDUCTIONS[call.operator], x, ids, count, row, numpy_type(x.dtype))
 
 
 @tf_operator("SegmentSum")

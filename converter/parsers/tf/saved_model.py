@@ -52,6 +52,8 @@ def frozen(path: Path) -> tuple[bytes, list[str]]:
             lines = (result.stdout.strip() or result.stderr.strip()).splitlines()
             reason = lines[-1] if lines else f"it ended with code {result.returncode}"
             reason = reason.replace(str(copy), path.name)
+            if result.returncode == 3:
+                raise ConversionError(f"{path}: {shortened(reason, 1000)}", code=ReturnCode.NOT_SUPPORTED)
             raise ConversionError(
                 f"{path}: TensorFlow cannot freeze this model: {shortened(reason, 500)}",
                 code=ReturnCode.GRAPH_FILE_ERROR,

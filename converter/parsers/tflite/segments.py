@@ -8,14 +8,14 @@ import numpy as np
 
 from mslite.converter.mindir.graph import Value, numpy_type
 from mslite.converter.mindir.ops.arithmetic import DivFusion, MulFusion
-from mslite.converter.mindir.ops.assembly import Concat, StridedSlice
-from mslite.converter.mindir.ops.comparison import Equal, GreaterEqual, Less, Where
-from mslite.converter.mindir.ops.creation import Fill
+from mslite.converter.mindir.ops.assembly import Concat
+from mslite.converter.mindir.ops.comparison import Equal, GreaterEqual, Where
 from mslite.converter.mindir.ops.enums import DataType, ReduceMode
-from mslite.converter.mindir.ops.indexing import Gather, ScatterReduceNd
+from mslite.converter.mindir.ops.indexing import Gather
 from mslite.converter.mindir.ops.rearrange import ExpandDims, Reshape
 from mslite.converter.mindir.ops.reduction import ReduceFusion, UnsortedSegmentSum
 from mslite.converter.mindir.ops.unary import Cast, Sqrt, Square
+from mslite.converter.parsers.segments import reduced_segments
 
 from .call import Call
 from .registry import tflite_operator
@@ -23,18 +23,9 @@ from .registry import tflite_operator
 _REDUCTIONS = {"UNSORTED_SEGMENT_MAX": "max", "UNSORTED_SEGMENT_MIN": "min", "UNSORTED_SEGMENT_PROD": "mul"}
 
 
-def _limits(dtype: np.dtype[np.generic]) -> tuple[float, float]:
-    """The least and the largest finite number of a type."""
-    if dtype.kind == "f":
-        return float(np.finfo(np.float32).min), float(np.finfo(np.float32).max)
-    bits = 8 * dtype.itemsize - (dtype.kind == "i")
-    return (-(1 << bits) if dtype.kind == "i" else 0), (1 << bits) - 1
-
-
 @tflite_operator(*_REDUCTIONS)
 def unsorted_segment(call: Call) -> Value:
-    """Inputs x, ids, number of segments. Segments without rows have the reduction's neutral element; rows with a
-    negative id go to one more segment, which is cut off."""
+    """Inputs x, ids, number of segments."""
     reduction = _REDUCTIONS[call.node.name]
     x, ids = call.input(0), call.int32(1)
     count = call.number(2, "the number of segments")
@@ -42,16 +33,7 @@ def unsorted_segment(call: Call) -> Value:
     if count < 0 or call.shape(0)[:rank] != call.shape(1):
         raise call.block(f"ids {call.shape(1)} do not fit the data {call.shape(0)} and {count} segments")
     dtype = np.dtype(np.float32) if call.is_float() else numpy_type(call.source(0).dtype)
-    least, most = _limits(dtype)
-    neutral = {"max": least, "min": most, "mul": 1}[reduction]
-    row = call.shape(0)[rank:]
-    start = call.emit(Fill(), call.const(neutral, dtype), call.ints((count + 1, *row)))
-    unused = call.emit(Less(), ids, call.ints(0))
-    place = call.emit(Where(), unused, call.ints(count), ids)
-    place.dtype = DataType.INT32
-    tuples = call.emit(ExpandDims(), place, call.ints(-1))
-    result = call.emit(ScatterReduceNd(reduction=reduction), start, tuples, x)
-    return call.emit(StridedSlice(), result, call.ints((0,)), call.ints((count,)), call.ints((1,)))
+    return reduced_segments(call, reduction, x, ids, count, call.shape(0)[rank:], dtype)
 
 
 @tflite_operator("BUCKETIZE")

@@ -1,4 +1,7 @@
-/// The result of an operation: a code and a message. Nothing in this library throws across the API.
+/// The result of an operation: a code and a message. No function of this library throws across the API: without memory
+/// one that returns a Status says kLiteMemoryFailed, another gives nothing, or leaves what it sets as it was and logs
+/// that. Only what makes objects of C++ (constructors of contexts, devices, configurations and buffers, texts and lists
+/// that are given by value) may throw std::bad_alloc, as the standard library does.
 #ifndef MINDSPORE_INCLUDE_API_STATUS_H
 #define MINDSPORE_INCLUDE_API_STATUS_H
 

@@ -24,6 +24,7 @@ MS_API void MSTensorSetName(MSTensorHandle tensor, const char *name);
 MS_API const char *MSTensorGetName(const MSTensorHandle tensor);
 MS_API void MSTensorSetDataType(MSTensorHandle tensor, MSDataType type);
 MS_API MSDataType MSTensorGetDataType(const MSTensorHandle tensor);
+/* More than MS_MAX_SHAPE_NUM dimensions are logged as an error, and change nothing. */
 MS_API void MSTensorSetShape(MSTensorHandle tensor, const int64_t *shape, size_t shape_num);
 MS_API const int64_t *MSTensorGetShape(const MSTensorHandle tensor, size_t *shape_num);
 MS_API void MSTensorSetFormat(MSTensorHandle tensor, MSFormat format);

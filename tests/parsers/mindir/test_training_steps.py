@@ -3,8 +3,9 @@ steps, and what is refused."""
 
 from __future__ import annotations
 
+import copy
 import gzip
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +15,9 @@ import mslite
 from mslite.converter.convert import Report, convert
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.options import FmkType, Options
-from mslite.converter.parsers.mindir import training_settings
+from mslite.converter.parsers.mindir import training_settings, training_step
 from mslite.converter.parsers.mindir.messages import ModelProto
+from mslite.converter.parsers.mindir.tensors import TensorReader
 from mslite.converter.training import TRAINS_ALL, BatchNorm, Loss, Optimizer, train_settings
 from mslite.converter.training.settings import TrainSettings
 
@@ -209,3 +211,64 @@ def test_a_network_of_inference_stays_one(tmp_path: Path) -> None:
     path = _edited("momentum", tmp_path, edit)
     assert training_settings(path, TRAINS_ALL) is TRAINS_ALL
     assert any("by SGD" in note for note in _converted(path).notes)
+
+
+def _damages(model: ModelProto) -> Iterator[None]:  # type: ignore[valid-type]
+    """Does one harm after the other to the model, and takes each back."""
+    for node in model.graph.node:
+        inputs, outputs, attributes = (
+            list(node.input),
+            list(node.output),
+            [copy.deepcopy(one) for one in node.attribute],
+        )
+        for fewer in {0, 1, len(inputs) - 1}:
+            node.input[:] = inputs[: max(fewer, 0)]
+            yield
+        if inputs and outputs:
+            node.input[:] = [outputs[0], *inputs[1:]]  # it needs its own result
+            yield
+        node.input[:] = inputs
+        node.output[:] = []
+        yield
+        node.output[:] = outputs
+        for attribute in node.attribute:
+            for field in ("tensors", "values"):
+                attribute.ClearField(field)
+            yield
+            attribute.type = 99
+            yield
+        del node.attribute[:]
+        yield
+        node.attribute.extend(attributes)
+    for tensor in model.graph.parameter:
+        for harm in (b"", b"\xff" * 3, b"\xff" * 4):
+            content, tensor.raw_data = tensor.raw_data, harm
+            yield
+            tensor.raw_data = content
+
+
+@pytest.mark.parametrize("name", ["momentum", "adam", "adam_weight_decay", "scaled"])
+def test_damaged_steps_are_one_error(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = _unpacked(name, tmp_path)
+    model = ModelProto.FromString(path.read_bytes())
+    monkeypatch.setattr(training_step, "load", lambda path, opener: model)  # writing and reading would take minutes
+    errors = 0
+    for _ in _damages(model):
+        try:
+            training_settings(path, TRAINS_ALL)
+            training_step.network(model, str(path), TensorReader(tmp_path))
+        except ConversionError:
+            errors += 1
+    assert errors > 20
+    training_settings(path, TRAINS_ALL)
+
+
+def test_the_operand_that_is_missing_is_named(tmp_path: Path) -> None:
+    def edit(model: ModelProto) -> None:  # type: ignore[valid-type]
+        for node in model.graph.node:
+            if "optimizer-" in node.domain and len(node.input) > 4:
+                del node.input[2:]
+
+    with pytest.raises(ConversionError, match=r"\(ApplyMomentum\) of the training step has 2 operands") as caught:
+        _converted(_edited("momentum", tmp_path, edit))
+    assert caught.value.code is ReturnCode.GRAPH_FILE_ERROR

@@ -13,7 +13,7 @@ import pytest
 import mslite
 from mslite.converter import cli
 from mslite.converter.convert import convert
-from mslite.converter.errors import ConversionError
+from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.options import Options
 from tests.parsers.tf import archive
 
@@ -105,6 +105,58 @@ def test_saved_model_without_a_serving_signature_is_refused(tmp_path: Path) -> N
     tf.saved_model.save(module, str(tmp_path / "saved"), signatures=signatures)
     with pytest.raises(ConversionError, match=r"no signature 'serving_default' \(its signatures: a, b\)"):
         convert(Options(tmp_path / "saved", tmp_path / "result"))
+
+
+class Kept(tf.Module):  # type: ignore[misc]
+    """Functions that keep something from one call to the next."""
+
+    def __init__(self) -> None:
+        self.state = tf.Variable(tf.zeros([1, 3]), name="the_state")
+        self.weight = tf.Variable(tf.ones([1, 3]), name="the_weight")
+        numbers = tf.constant([1, 2], tf.int64)
+        self.words = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(numbers, numbers), -1)
+
+    def assigns(self, x: Any) -> dict[str, Any]:
+        self.state.assign(self.state * 0.5 + x)
+        return {"y": self.state * self.weight}
+
+    def assigns_in_a_branch(self, x: Any) -> dict[str, Any]:
+        if tf.reduce_sum(x) > 0.0:
+            self.state.assign_add(x)
+        return {"y": self.state * self.weight}
+
+    def assigns_in_a_loop(self, x: Any) -> dict[str, Any]:
+        for _ in tf.range(tf.cast(x[0, 0], tf.int32)):
+            self.state.assign_sub(x)
+        return {"y": self.state * self.weight}
+
+    def assigns_a_row(self, x: Any) -> dict[str, Any]:
+        self.state.scatter_nd_update([[0]], x)
+        return {"y": self.state * self.weight}
+
+    def looks_up(self, x: Any) -> dict[str, Any]:
+        return {"y": self.words.lookup(tf.cast(x, tf.int64))}
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("assigns", "the variable 'the_state' .*TFLiteConverter"),
+        ("assigns_in_a_branch", "the variable 'the_state' .*TFLiteConverter"),
+        ("assigns_in_a_loop", "the variable 'the_state' .*TFLiteConverter"),
+        ("assigns_a_row", "the variable 'the_state' .*an input and an output"),
+        ("looks_up", "the hash table 'words' .*before the model"),
+    ],
+)
+def test_what_is_kept_between_calls_is_named(name: str, reason: str, tmp_path: Path) -> None:
+    module = Kept()
+    module.function = tf.function(getattr(module, name), input_signature=[tf.TensorSpec((1, 3))])
+    tf.saved_model.save(module, str(tmp_path / "saved"), signatures=module.function)
+    with pytest.raises(ConversionError, match=reason) as caught:
+        convert(Options(tmp_path / "saved", tmp_path / "result"))
+    assert caught.value.code is ReturnCode.NOT_SUPPORTED
+    assert "the_weight" not in str(caught.value)
+    assert not list(tmp_path.glob("result*"))
 
 
 def test_a_damaged_keras_file_is_refused_in_one_line(tmp_path: Path) -> None:

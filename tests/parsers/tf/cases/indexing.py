@@ -34,3 +34,20 @@ case("sparse_to_dense", np.array([1.5, 2.5], np.float32))(
         sparse_indices=[[0, 1], [2, 0]], output_shape=[3, 2], sparse_values=v, default_value=-1.0
     )
 )
+
+
+def _segments(x: tf.Tensor, ids: tf.Tensor) -> tuple[tf.Tensor, ...]:
+    """Segment 2 has no rows; the row with a negative id is left out."""
+    return tuple(
+        reduce(x, ids, 4)
+        for reduce in (tf.math.unsorted_segment_max, tf.math.unsorted_segment_min, tf.math.unsorted_segment_prod)
+    )
+
+
+_IDS = np.array([3, 0, -1, 3, 1], np.int32)
+case("unsorted_segments", (5, 2, 3), _IDS)(_segments)
+case(
+    "unsorted_segments_integers", np.array([[4, -7], [2, 9], [5, 5], [-3, 8], [6, 1]], np.int32), _IDS.astype(np.int64)
+)(_segments)
+case("unsorted_segments_matrix", (2, 3, 4), np.array([[1, 0, 1], [3, 3, 0]], np.int32))(_segments)
+case("unsorted_segments_open", (5, 3), _IDS, shapes=[(None, 3), (None,)])(_segments)
