@@ -352,7 +352,8 @@ std::string Run(Flags *given, const std::string &command) {
     return problem;
   }
   if (!flags.shapeStep.empty()) {
-    problem = MeasureNewShapes(flags, &model);
+    const std::unique_ptr<RunWatch> watch = WatchFor(flags);
+    problem = MeasureNewShapes(flags, watch.get(), &model);
     if (problem.empty()) std::cout << "Run Benchmark " << result.model << " Success.\n";
     return problem;
   }

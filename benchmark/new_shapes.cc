@@ -85,7 +85,7 @@ std::string PrintMemory(int shape, const mindspore::Model &model) {
 
 }  // namespace
 
-std::string MeasureNewShapes(const Flags &flags, mindspore::Model *model) {
+std::string MeasureNewShapes(const Flags &flags, RunWatch *watch, mindspore::Model *model) {
   std::vector<MSTensor> inputs = model->GetInputs();
   Shapes steps;
   std::string problem = ParseSteps(flags.shapeStep, inputs, &steps);
@@ -99,6 +99,7 @@ std::string MeasureNewShapes(const Flags &flags, mindspore::Model *model) {
     for (size_t i = 0; i < shapes.size(); ++i) {
       std::transform(shapes[i].begin(), shapes[i].end(), steps[i].begin(), shapes[i].begin(), std::plus<int64_t>());
     }
+    if (watch != nullptr) watch->Tick();
     const Clock::time_point start = Clock::now();
     const mindspore::Status status = model->Resize(inputs, shapes);
     const double resizing = MillisecondsSince(start);

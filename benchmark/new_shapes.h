@@ -6,12 +6,13 @@
 
 #include "flags.h"
 #include "include/api/model.h"
+#include "run_watch.h"
 
 namespace mslite::benchmark {
 
 // --loopCount times: adds --shapeStep to the shapes of the inputs, then resizes, and runs twice. Prints the times and
-// the memory. Contents of the inputs are random. Returns what went wrong, or "".
-std::string MeasureNewShapes(const Flags &flags, mindspore::Model *model);
+// the memory. `watch` may be null. Contents of the inputs are random. Returns what went wrong, or "".
+std::string MeasureNewShapes(const Flags &flags, RunWatch *watch, mindspore::Model *model);
 
 }  // namespace mslite::benchmark
 
