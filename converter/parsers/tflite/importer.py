@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from mslite.converter.contradictions import contradictions_block
 from mslite.converter.errors import Blocker
 from mslite.converter.mindir.flatbuffer import FlatBufferError
 from mslite.converter.mindir.graph import Graph, Shape, Value
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.quantization import QuantDTypeCast
+from mslite.converter.mindir.ops.unary import Cast
 from mslite.converter.parsers.naming import Blocked
 from mslite.converter.parsers.stand_in import stand_in
 
@@ -67,8 +70,10 @@ class GraphImporter(Scope):
             value = self._output(index)
             if id(value) in self.session.handles:
                 self.returned_handles[position] = value
-            else:
-                self.graph.outputs.append(value)
+                continue
+            if self.source.output_names:
+                value = self._under_name(value, index, self.source.output_names[position])
+            self.graph.outputs.append(value)
         keep_assigned(self)
         return self.graph
 
@@ -133,6 +138,19 @@ class GraphImporter(Scope):
             (value,) = self.emit(cast, (value,), 1)
             value.dtype, value.quant = tensor.dtype, quant_params(tensor, shifted=False)
             value.name = self._names[index]
+        return value
+
+    def _under_name(self, value: Value, index: int, name: str) -> Value:
+        """The value of an output with the name that a signature gives it: a copy, where it has another one to keep."""
+        has_name = value.name == self._names[index] and self.source.tensors[index].name == name
+        if has_name and value not in self.graph.outputs:
+            return value
+        if value.producer is None or value in self.graph.outputs or value in self.graph.inputs:
+            kind = self.constant(np.array(int(value.dtype), np.int32), name)
+            (copy,) = self.emit(Cast(), (value, kind), 1)
+            copy.dtype, copy.quant = value.dtype, value.quant
+            value = copy
+        value.name = self.session.values.unique(name)
         return value
 
     def _import_node(self, number: int, call: Call) -> None:

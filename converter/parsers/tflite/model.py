@@ -16,6 +16,7 @@ from mslite.converter.mindir.graph import Array, numpy_type
 from mslite.converter.mindir.ops.enums import DataType
 
 from .options import Options
+from .signatures import Signature, read_signatures
 from .sparsity import Sparsity, read_sparsity
 
 _SCHEMA_VERSION = 3
@@ -125,12 +126,15 @@ class SourceGraph:
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
     operators: list[SourceOperator] = field(default_factory=list)
+    output_names: tuple[str, ...] = ()
+    """of `outputs`, where a signature says them; else they have the names of their tensors"""
 
 
 @dataclass(frozen=True)
 class SourceModel:
     name: str
     graphs: list[SourceGraph]
+    signatures: tuple[Signature, ...] = ()
 
 
 def load(path: Path) -> SourceModel:
@@ -167,7 +171,7 @@ def _model(source: Source, name: str) -> SourceModel:
     graphs = [_graph(table, index, buffers, codes, source) for index, table in enumerate(root.tables(2) or ())]
     if not graphs:
         raise FlatBufferError("it has no graph")
-    return SourceModel(name, graphs)
+    return SourceModel(name, graphs, read_signatures(root.tables(7) or (), graphs))
 
 
 def _buffer(table: Table, source: Source) -> memoryview:

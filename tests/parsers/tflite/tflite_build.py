@@ -67,6 +67,16 @@ class Graph:
     operators: list[Operator]
 
 
+@dataclass
+class Signature:
+    """Names of the inputs and outputs of graph `graph`: pairs of a name and the index of a tensor."""
+
+    key: str
+    graph: int
+    inputs: Sequence[tuple[str, int]]
+    outputs: Sequence[tuple[str, int]]
+
+
 def _numbers(builder: flatbuffers.Builder, values: Sequence[float], dtype: str) -> int:
     return int(builder.CreateNumpyVector(np.array(values, dtype)))
 
@@ -118,7 +128,16 @@ def _stored(data: Array, packed: bool) -> bytes:
     return bytes(flat[::2] | (flat[1::2] << 4))
 
 
-def build(*graphs: Graph) -> bytes:
+def _signature(builder: flatbuffers.Builder, signature: Signature) -> int:
+    sides = []
+    for names in (signature.inputs, signature.outputs):
+        maps = [_table(builder, {0: ("text", name), 1: ("Uint32", index)}) for name, index in names]
+        sides.append(_references(builder, maps))
+    fields: dict[int, Field] = {0: ("ref", sides[0]), 1: ("ref", sides[1]), 2: ("text", signature.key)}
+    return _table(builder, fields | {4: ("Uint32", signature.graph)})
+
+
+def build(*graphs: Graph, signatures: Sequence[Signature] = ()) -> bytes:
     """The bytes of a model."""
     builder = flatbuffers.Builder(1024)
     names = list(dict.fromkeys(operator.name for graph in graphs for operator in graph.operators))
@@ -191,15 +210,16 @@ def build(*graphs: Graph) -> bytes:
             name = "CUSTOM"
         number = getattr(tflite.BuiltinOperator, name)
         codes.append(_table(builder, fields | {0: ("byte", min(number, 127)), 3: ("int", number)}))
-    model = _table(
-        builder,
-        {
-            0: ("Uint32", 3),
-            1: ("ref", _references(builder, codes)),
-            2: ("ref", _references(builder, graph_tables)),
-            4: ("ref", _references(builder, buffers)),
-        },
-    )
+    fields = {
+        0: ("Uint32", 3),
+        1: ("ref", _references(builder, codes)),
+        2: ("ref", _references(builder, graph_tables)),
+        4: ("ref", _references(builder, buffers)),
+    }
+    if signatures:
+        tables = [_signature(builder, signature) for signature in signatures]
+        fields[7] = ("ref", _references(builder, tables))
+    model = _table(builder, fields)
     builder.Finish(model, b"TFL3")
     return bytes(builder.Output())
 
