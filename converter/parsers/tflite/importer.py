@@ -21,7 +21,7 @@ from .call import Call
 from .model import SourceTensor
 from .plugin import plugin_converter
 from .quantised import axis_fits, concerns_integers, convert_quantised, mark
-from .records import is_shifted, quant_params, stored_type
+from .records import COMPLEX, is_shifted, quant_params, stored_type
 from .registry import CONVERTERS, Converter
 from .scope import Scope, format_of
 from .session import Session
@@ -90,6 +90,7 @@ class GraphImporter(Scope):
         name = self._names[index]
         try:
             self.check_type(tensor)
+            self._check_port(tensor)
         except Blocked as blocked:
             self.session.blockers.append(
                 Blocker(name, "graph", f"of this graph input, {blocked.reason}", blocked.remedy)
@@ -125,9 +126,20 @@ class GraphImporter(Scope):
             return (batch, *tensor.shape[1:])
         return tuple(session.symbol() if dim < 0 else dim for dim in signature)
 
+    def _check_port(self, tensor: SourceTensor) -> None:
+        """Raises Blocked for an input or output of the model that its callers have no arrays of."""
+        if self.outer is None and tensor.dtype in COMPLEX:
+            reason = f"complex numbers ({tensor.type_name}) are supported inside of a model only"
+            raise Blocked(reason, "Make the real and the imaginary parts tensors of their own at its borders")
+
     def _output(self, index: int) -> Value:
         tensor = self.source.tensors[index]
         value = self.lookup(index)
+        try:
+            self._check_port(tensor)
+        except Blocked as blocked:
+            reason = f"of this graph output, {blocked.reason}"
+            self.session.blockers.append(Blocker(self._names[index], "graph", reason, blocked.remedy))
         if is_shifted(tensor) and value.dtype is stored_type(tensor) and self.outer is None:
             earlier = before_boundary(value)
             if earlier is not value and earlier.dtype is value.dtype:

@@ -6,6 +6,7 @@ import numpy as np
 
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops.arithmetic import AddFusion, DivFusion, MulFusion
+from mslite.converter.mindir.ops.audio import FftReal
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.quantization import QuantDTypeCast
 from mslite.converter.mindir.ops.unary import Cast, Clip, Round
@@ -13,6 +14,7 @@ from mslite.converter.mindir.quantised import NARROW, SHIFTS, is_quantised, same
 
 from .boundary import before_boundary
 from .call import Call
+from .records import COMPLEX
 from .records import is_quantised as is_quantised_tensor
 from .records import stored_type, wide_records
 from .registry import tflite_operator
@@ -70,17 +72,31 @@ def stored_integers(call: Call, x: Value) -> Value:
 
 @tflite_operator("CAST")
 def cast(call: Call) -> Value:
-    """Casts see the stored integers of quantised tensors."""
+    """Casts see the stored integers of quantised tensors, and of complex numbers the real part."""
     x, dtype = call.input(0), call.output().dtype
     if dtype is DataType.STRING:
         raise call.block("it makes strings", "Move text processing out of the model")
     if is_quantised_tensor(call.output()):
         raise call.block("its result is quantised", "Use QUANTIZE")
+    if x.dtype in COMPLEX or dtype in COMPLEX:
+        return _cast_complex(call, x, dtype)
     if len(x.quant) == 1 and is_quantised(x):
         x = stored_integers(call, x)
         x.dtype = DataType.FLOAT32
         return call.as_type(x, dtype)
     return call.emit(Cast(), x, call.ints(int(dtype)))
+
+
+def _cast_complex(call: Call, x: Value, dtype: DataType) -> Value:
+    """The real part of complex64 in another type."""
+    if x.dtype is dtype:
+        return x
+    if dtype in COMPLEX or x.dtype is not DataType.COMPLEX64:
+        reason = f"a cast from {call.source(0).type_name} to {call.output().type_name} is not supported"
+        raise call.block(reason, "Keep the real and the imaginary parts of complex numbers in tensors of their own")
+    real = call.emit(FftReal(), x)
+    real.dtype = DataType.FLOAT32
+    return call.as_type(real, dtype)
 
 
 @tflite_operator("FAKE_QUANT")

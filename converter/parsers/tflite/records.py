@@ -11,6 +11,9 @@ from mslite.converter.mindir.quantised import NARROW, SHIFTS, SIGNED, same_recor
 
 from .model import SourceTensor
 
+COMPLEX = frozenset({DataType.COMPLEX64, DataType.COMPLEX128})
+"""Types that only some nodes read and make."""
+
 _BIASES = frozenset({DataType.INT32, DataType.INT64})
 
 _FIRST = (
