@@ -11,7 +11,6 @@ from mslite.converter.errors import Blocker
 from mslite.converter.mindir.flatbuffer import FlatBufferError
 from mslite.converter.mindir.graph import Graph, Shape, Value
 from mslite.converter.mindir.ops.enums import DataType
-from mslite.converter.mindir.ops.quantization import QuantDTypeCast
 from mslite.converter.mindir.ops.unary import Cast
 from mslite.converter.parsers.naming import Blocked
 from mslite.converter.parsers.stand_in import stand_in
@@ -21,7 +20,7 @@ from .call import Call
 from .model import SourceTensor
 from .plugin import plugin_converter
 from .quantised import axis_fits, concerns_integers, convert_quantised, mark
-from .records import COMPLEX, is_shifted, quant_params, stored_type
+from .records import COMPLEX, is_shifted, quant_params, record_axis, stored_type
 from .registry import CONVERTERS, Converter
 from .scope import Scope, format_of
 from .session import Session
@@ -105,9 +104,7 @@ class GraphImporter(Scope):
         if is_shifted(tensor) and self.outer is None:
             # The user's side of the model stays unsigned.
             value.dtype, value.quant = tensor.dtype, quant_params(tensor, shifted=False)
-            cast = QuantDTypeCast(src_t=int(tensor.dtype), dst_t=int(stored_type(tensor)))
-            (value,) = self.emit(cast, (value,), 1)
-            value.dtype, value.quant = stored_type(tensor), quant_params(tensor)
+            value = self.recast(value, stored_type(tensor), quant_params(tensor), record_axis(tensor))
         self.bind(index, value)
 
     def _input_shape(self, tensor: SourceTensor) -> Shape:
@@ -146,9 +143,7 @@ class GraphImporter(Scope):
                 value = earlier
             elif value not in self.graph.inputs:
                 value.name = self.session.values.unique(f"{tensor.name}/signed")
-            cast = QuantDTypeCast(src_t=int(value.dtype), dst_t=int(tensor.dtype))
-            (value,) = self.emit(cast, (value,), 1)
-            value.dtype, value.quant = tensor.dtype, quant_params(tensor, shifted=False)
+            value = self.recast(value, tensor.dtype, quant_params(tensor, shifted=False), record_axis(tensor))
             value.name = self._names[index]
         return value
 

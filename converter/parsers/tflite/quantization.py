@@ -8,7 +8,6 @@ from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops.arithmetic import AddFusion, DivFusion, MulFusion
 from mslite.converter.mindir.ops.audio import FftReal
 from mslite.converter.mindir.ops.enums import DataType
-from mslite.converter.mindir.ops.quantization import QuantDTypeCast
 from mslite.converter.mindir.ops.unary import Cast, Clip, Round
 from mslite.converter.mindir.quantised import NARROW, SHIFTS, is_quantised, same_records
 
@@ -16,7 +15,7 @@ from .boundary import before_boundary
 from .call import Call
 from .records import COMPLEX
 from .records import is_quantised as is_quantised_tensor
-from .records import stored_type, wide_records
+from .records import record_axis, stored_type, wide_records
 from .registry import tflite_operator
 
 _STORED = NARROW | {DataType.INT32}
@@ -48,6 +47,13 @@ def quantize(call: Call) -> Value:
             raise call.block("its input or output has no scale", "Export the model with quantisation parameters")
         return call.emit(Cast(), x, call.ints(int(tensor.dtype)))
     dtype = stored_type(tensor)
+    axis = record_axis(tensor)
+    if len(x.quant) > 1 and x.data is None:
+        of_x = record_axis(call.source(0))
+        if len(records) > 1 and axis != of_x:
+            x = call.scope.real(x, call.origin)
+        else:
+            axis = of_x
     if x.dtype is dtype and same_records(x.quant, records):
         if all(old.dstDtype == new.dstDtype for old, new in zip(x.quant, records, strict=True)):
             return x
@@ -56,9 +62,7 @@ def quantize(call: Call) -> Value:
         x = before_boundary(x)
     if x.dtype not in _STORED:
         x = call.as_type(x, DataType.FLOAT32)
-    result = call.emit(QuantDTypeCast(src_t=int(x.dtype), dst_t=int(dtype)), x)
-    result.dtype, result.quant = dtype, records
-    return result
+    return call.scope.recast(x, dtype, records, axis, call.origin)
 
 
 def stored_integers(call: Call, x: Value) -> Value:

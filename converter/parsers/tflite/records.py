@@ -8,11 +8,15 @@ from mslite.converter.mindir.graph import Array, numpy_type
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.converter.mindir.quantised import NARROW, SHIFTS, SIGNED, same_records
+from mslite.converter.parsers.naming import Blocked
 
 from .model import SourceTensor
 
 COMPLEX = frozenset({DataType.COMPLEX64, DataType.COMPLEX128})
 """Types that only some nodes read and make."""
+
+_MOST_CHANNELS = 2048
+"""Scales that the runtime's casts take."""
 
 _BIASES = frozenset({DataType.INT32, DataType.INT64})
 
@@ -68,6 +72,28 @@ def wide_records(tensor: SourceTensor) -> tuple[QuantParam, ...]:
     return tuple(
         QuantParam(scale=scale, zeroPoint=point, numBits=32, dstDtype=int(tensor.dtype)) for scale, point in pairs
     )
+
+
+def record_axis(tensor: SourceTensor) -> int:
+    """The dimension whose indices have a record each; 0 where there is one record. Raises Blocked for what no cast takes."""
+    quantization = tensor.quantization
+    if quantization is None or len(quantization.scales) < 2:
+        return 0
+    count, axis, shape = len(quantization.scales), quantization.axis, tensor.shape
+    axis = 0 if len(shape) == 1 else axis
+    if shape and not (0 <= axis < len(shape) and shape[axis] == count):
+        reason = f"tensor '{tensor.name}' has {count} scales along dimension {axis} of the shape {shape}"
+        raise Blocked(reason, "Export the model again")
+    if count > _MOST_CHANNELS:
+        reason = f"tensor '{tensor.name}', which is computed, has {count} scales; {_MOST_CHANNELS} are supported"
+        raise Blocked(reason, "Quantise activations with one scale")
+    return axis
+
+
+def has_scales(tensor: SourceTensor) -> bool:
+    """True for a tensor that is computed and has a scale for each index of a dimension."""
+    quantization = tensor.quantization
+    return is_quantised(tensor) and tensor.data is None and quantization is not None and len(quantization.scales) > 1
 
 
 def is_quantised(tensor: SourceTensor) -> bool:

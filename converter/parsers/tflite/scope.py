@@ -9,6 +9,7 @@ from mslite.converter.mindir.graph import Graph, Value, numpy_type
 from mslite.converter.mindir.graph import constant as make_constant
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.mindir.ops.quantization import QuantDTypeCast
+from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.converter.mindir.quantised import is_quantised
 from mslite.converter.parsers.naming import Blocked
 from mslite.converter.parsers.scope import Origin
@@ -16,7 +17,7 @@ from mslite.converter.parsers.scope import Origin
 from .constants import Constants
 from .graph_variables import GraphVariables
 from .model import SourceGraph, SourceTensor
-from .records import quant_params, stored
+from .records import quant_params, record_axis, stored
 from .session import Session
 
 
@@ -92,10 +93,28 @@ class Scope(Constants):
             return value
         key = (value, "real")
         if key not in self._derived:
-            cast = QuantDTypeCast(src_t=int(value.dtype), dst_t=int(DataType.FLOAT32))
-            (self._derived[key],) = self.emit(cast, (value,), 1, origin)
-            self._derived[key].dtype = DataType.FLOAT32
+            tensor = self.tensor_of(value)
+            axis = record_axis(tensor) if tensor is not None and len(value.quant) > 1 else 0
+            self._derived[key] = self.recast(value, DataType.FLOAT32, (), axis, origin)
         return self._derived[key]
+
+    def recast(
+        self,
+        value: Value,
+        dtype: DataType,
+        records: tuple[QuantParam, ...],
+        axis: int = 0,
+        origin: Origin | None = None,
+    ) -> Value:
+        """Between real numbers and stored integers, or between such; several records belong to dimension `axis`."""
+        if not all(record.scale > 0 for record in (*value.quant, *records)):
+            raise Blocked(
+                f"the tensor '{value.name}' or what is made of it has a scale of 0", "Quantise the model again"
+            )
+        cast = QuantDTypeCast(src_t=int(value.dtype), dst_t=int(dtype), axis=axis)
+        (result,) = self.emit(cast, (value,), 1, origin)
+        result.dtype, result.quant = dtype, records
+        return result
 
     def check_type(self, tensor: SourceTensor) -> None:
         """Raises Blocked for an element type that there is no tensor of."""
