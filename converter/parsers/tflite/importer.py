@@ -27,6 +27,12 @@ from .session import Session
 from .unsupported import unknown
 from .variables import keep_assigned
 
+_MOVING = frozenset(
+    {"BROADCAST_TO", "EXPAND_DIMS", "GATHER", "GATHER_ND", "RESHAPE", "SLICE", "SPLIT", "SPLIT_V",
+     "SQUEEZE", "STRIDED_SLICE", "TILE", "TRANSPOSE", "UNPACK"}
+)  # fmt: skip
+"""Operators whose results have the numbers of their operands: those of few bits stay within their range."""
+
 
 class GraphImporter(Scope):
     """Turns one source graph into a Graph."""
@@ -128,6 +134,9 @@ class GraphImporter(Scope):
         if self.outer is None and tensor.dtype in COMPLEX:
             reason = f"complex numbers ({tensor.type_name}) are supported inside of a model only"
             raise Blocked(reason, "Make the real and the imaginary parts tensors of their own at its borders")
+        if self.outer is None and tensor.element.bits and tensor.data is None:
+            reason = f"numbers of parts of bytes ({tensor.type_name}) are supported inside of a model only"
+            raise Blocked(reason, "Export the model with INT8 inputs and outputs")
 
     def _output(self, index: int) -> Value:
         tensor = self.source.tensors[index]
@@ -216,8 +225,11 @@ class GraphImporter(Scope):
         if converter is None:
             raise unknown(call)
         for index in call.node.outputs:
-            if self.source.tensors[index].type_name != "RESOURCE":
-                self.check_type(self.source.tensors[index])
+            tensor = self.source.tensors[index]
+            if tensor.type_name != "RESOURCE":
+                self.check_type(tensor)
+            if tensor.element.bits and call.node.name not in _MOVING:
+                raise call.block(f"results of type {tensor.type_name} are not supported", "Export the model with INT8")
         try:
             return convert_quantised(call, converter) if concerns_integers(call) else converter(call)
         except OverflowError:

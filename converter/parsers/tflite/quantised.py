@@ -25,8 +25,8 @@ from mslite.converter.mindir.quantised import (
 from mslite.converter.parsers.naming import Blocked
 
 from .call import Call
-from .records import is_quantised as is_quantised_tensor
 from .records import has_scales, is_shifted, quant_params, record_axis, stored_type
+from .records import is_quantised as is_quantised_tensor
 from .scope import Scope
 
 _OWN_WAYS = frozenset(
@@ -65,7 +65,8 @@ def convert_quantised(call: Call, converter: Callable[[Call], Value | Sequence[V
     first = len(scope.graph.nodes)
     variables = scope.variables.copy()
     used = [scope.source.tensors[index] for index in (*call.node.inputs, *call.node.outputs) if index >= 0]
-    if any(map(has_scales, used)):  # no node on stored integers says to which dimension they belong
+    # No node on stored integers says to which dimension scales belong, or reads weights that were decoded.
+    if any(has_scales(tensor) or tensor.blocks is not None for tensor in used):
         return _on_reals(call, converter)
     try:
         results = _sequence(converter(call))

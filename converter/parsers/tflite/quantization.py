@@ -8,14 +8,14 @@ from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops.arithmetic import AddFusion, DivFusion, MulFusion
 from mslite.converter.mindir.ops.audio import FftReal
 from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.ops.rearrange import Bitcast
 from mslite.converter.mindir.ops.unary import Cast, Clip, Round
 from mslite.converter.mindir.quantised import NARROW, SHIFTS, is_quantised, same_records
 
 from .boundary import before_boundary
 from .call import Call
-from .records import COMPLEX
+from .records import COMPLEX, record_axis, stored_type, wide_records
 from .records import is_quantised as is_quantised_tensor
-from .records import record_axis, stored_type, wide_records
 from .registry import tflite_operator
 
 _STORED = NARROW | {DataType.INT32}
@@ -32,7 +32,7 @@ def dequantize(call: Call) -> Value:
         return call.scope.real(x, call.origin)
     if x.dtype in NARROW:
         raise call.block("its input has no scale", "Export the model with quantisation parameters")
-    return call.emit(Cast(), x, call.ints(int(DataType.FLOAT32)))
+    return _plain_cast(call, x, DataType.FLOAT32)
 
 
 @tflite_operator("QUANTIZE")
@@ -45,7 +45,7 @@ def quantize(call: Call) -> Value:
     if not records or (x.dtype in _STORED and not x.quant):
         if tensor.dtype in NARROW or x.dtype in _STORED:
             raise call.block("its input or output has no scale", "Export the model with quantisation parameters")
-        return call.emit(Cast(), x, call.ints(int(tensor.dtype)))
+        return _plain_cast(call, x, tensor.dtype)
     dtype = stored_type(tensor)
     axis = record_axis(tensor)
     if len(x.quant) > 1 and x.data is None:
@@ -66,9 +66,15 @@ def quantize(call: Call) -> Value:
 
 
 def stored_integers(call: Call, x: Value) -> Value:
-    """The integers that a quantised tensor stores, as float32: real / scale + zero point, rounded."""
-    (record,) = x.quant
-    shift = SHIFTS.get(DataType(record.dstDtype), 0)
+    """The integers that a quantised tensor stores in the source, as float32."""
+    shift = SHIFTS.get(DataType(x.quant[0].dstDtype), 0)
+    if x.data is not None:
+        return call.const(x.data.astype(np.float32) + np.float32(shift))
+    if len(x.quant) > 1:
+        plain = call.emit(Bitcast(data_type=int(x.dtype)), x)
+        plain.dtype = x.dtype
+        return call.emit(AddFusion(), call.as_type(plain, DataType.FLOAT32), call.const(shift, np.float32))
+    (record,) = x.quant  # real / scale + zero point, rounded
     scaled = call.emit(DivFusion(), call.scope.real(x, call.origin), call.const(record.scale, np.float32))
     point = call.const(record.zeroPoint + shift, np.float32)
     return call.emit(AddFusion(), call.emit(Round(), scaled), point)
@@ -82,17 +88,17 @@ def cast(call: Call) -> Value:
         raise call.block("it makes strings", "Move text processing out of the model")
     if is_quantised_tensor(call.output()):
         raise call.block("its result is quantised", "Use QUANTIZE")
-    if x.dtype in COMPLEX or dtype in COMPLEX:
-        return _cast_complex(call, x, dtype)
-    if len(x.quant) == 1 and is_quantised(x):
+    if is_quantised(x):
         x = stored_integers(call, x)
         x.dtype = DataType.FLOAT32
         return call.as_type(x, dtype)
-    return call.emit(Cast(), x, call.ints(int(dtype)))
+    return _plain_cast(call, x, dtype)
 
 
-def _cast_complex(call: Call, x: Value, dtype: DataType) -> Value:
-    """The real part of complex64 in another type."""
+def _plain_cast(call: Call, x: Value, dtype: DataType) -> Value:
+    """Of complex64 the real part."""
+    if x.dtype not in COMPLEX and dtype not in COMPLEX:
+        return call.emit(Cast(), x, call.ints(int(dtype)))
     if x.dtype is dtype:
         return x
     if dtype in COMPLEX or x.dtype is not DataType.COMPLEX64:

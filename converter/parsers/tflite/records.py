@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from mslite.converter.mindir.flatbuffer import FlatBufferError
 from mslite.converter.mindir.graph import Array, numpy_type
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.tables import QuantParam
-from mslite.converter.mindir.quantised import NARROW, SHIFTS, SIGNED, same_records
+from mslite.converter.mindir.quantised import NARROW, SHIFTS, SIGNED, real_numbers, same_records
 from mslite.converter.parsers.naming import Blocked
 
 from .model import SourceTensor
@@ -116,6 +117,21 @@ def stored(tensor: SourceTensor, array: Array) -> Array:
     if not is_shifted(tensor):
         return array
     return (array.astype(np.int32) - SHIFTS[tensor.dtype]).astype(numpy_type(stored_type(tensor)))
+
+
+def scaled(tensor: SourceTensor, numbers: Array) -> Array:
+    """The numbers of a constant of short floats, with its scales where it has such. Raises FlatBufferError."""
+    quantization = tensor.quantization
+    if quantization is None or not any(scale > 0 for scale in quantization.scales):
+        return numbers
+    records = [
+        QuantParam(scale=scale, zeroPoint=point)
+        for scale, point in zip(quantization.scales, quantization.zero_points, strict=True)
+    ]
+    try:
+        return real_numbers(numbers, records, 0 if numbers.ndim == 1 else quantization.axis)
+    except ValueError as error:
+        raise FlatBufferError(f"tensor '{tensor.name}': {error}") from None
 
 
 def record_of_result(operator: str, index: int, operand: SourceTensor, result: SourceTensor) -> tuple[QuantParam, ...]:

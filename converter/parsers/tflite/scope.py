@@ -17,7 +17,7 @@ from mslite.converter.parsers.scope import Origin
 from .constants import Constants
 from .graph_variables import GraphVariables
 from .model import SourceGraph, SourceTensor
-from .records import quant_params, record_axis, stored
+from .records import quant_params, record_axis, scaled, stored
 from .session import Session
 
 
@@ -70,6 +70,10 @@ class Scope(Constants):
             array = np.broadcast_to(np.zeros((), numpy_type(tensor.dtype)), tensor.shape)
         if array is None:
             raise FlatBufferError(f"{self._reader(index)} reads the tensor '{tensor.name}', which nothing produces")
+        if tensor.blocks is not None:
+            array = tensor.blocks.decoded(tensor, array, self.source.tensors)
+        elif tensor.element.decode is not None:
+            array = scaled(tensor, array)
         value = make_constant(name, stored(tensor, array), format_of(tensor))
         value.quant = quant_params(tensor)
         if len(value.quant) > 1 and tensor.quantization is not None:
@@ -118,8 +122,9 @@ class Scope(Constants):
 
     def check_type(self, tensor: SourceTensor) -> None:
         """Raises Blocked for an element type that there is no tensor of."""
-        if tensor.dtype in (DataType.UNKNOWN, DataType.BFLOAT16):
-            reason = f"tensors of type {tensor.type_name} are not supported"
+        if tensor.dtype is DataType.UNKNOWN:
+            computed = "computed " if tensor.element.decode is not None and tensor.data is None else ""
+            reason = f"{computed}tensors of type {tensor.type_name} are not supported"
             raise Blocked(reason, "Export the model with another element type")
 
 

@@ -121,6 +121,21 @@ def test_operators_between_read_the_right_dimension(tmp_path: Path) -> None:
     assert np.array_equal(found, (np.floor(exact + 0.5) + 1).astype(np.int8))
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint8"])
+@pytest.mark.parametrize("stored", [False, True])
+def test_a_cast_sees_the_stored_integers(dtype: str, stored: bool, tmp_path: Path) -> None:
+    q = np.array([[1, 2, 3], [100, 5, 60]], np.int8).astype(dtype)
+    tensor = channels("q", (2, 3), 1, dtype)
+    if stored:
+        tensor.data = q
+    tensors = [tensor, Tensor("c", (2, 3)), Tensor("x", (2, 3)), Tensor("y", (2, 3))]
+    nodes = [Operator("CAST", [0], [1]), Operator("ADD", [1, 2], [3], {}, "AddOptions")]
+    zero = np.zeros((2, 3), np.float32)
+    model = build(Graph(tensors, [2] if stored else [0, 2], [3], nodes))
+    (found,) = run(model, tmp_path, *([zero] if stored else [q, zero]))
+    assert np.array_equal(found, q.astype(np.float32))
+
+
 def test_the_dimension_follows_the_layout(tmp_path: Path) -> None:
     """Images that the result takes with their channels first."""
     shape = (1, 3, 2, 4)

@@ -15,6 +15,15 @@ Array = npt.NDArray[np.generic]
 _TYPES = {"float32": 0, "float16": 1, "int32": 2, "uint8": 3, "int64": 4, "string": 5, "bool": 6, "int16": 7, "complex64": 8,
           "int8": 9, "resource": 13, "bfloat16": 18}  # fmt: skip
 _INT4 = 17
+_STORED_KINDS = {
+    "INT4": 17,
+    "BFLOAT16": 18,
+    "INT2": 19,
+    "UINT4": 20,
+    "FLOAT8_E4M3FN": 21,
+    "FLOAT8_E5M2": 22,
+    "NEWER": 99,
+}
 _VERSIONS = {"BROADCAST_TO": 2}
 """Operators whose first version nobody runs."""
 _CODES = {"bool": "Bool", "byte": "Int8", "int": "Int32", "long": "Int64", "float": "Float32"}
@@ -42,6 +51,10 @@ class Tensor:
     axis: int = 0
     packed: bool = False
     """`data` holds 4-bit integers as int8; the file stores two to a byte"""
+    kind: str = ""
+    """an element type that NumPy does not have; `data` holds the bytes as the file has them"""
+    blocks: tuple[int, int, int, Sequence[int]] | None = None
+    """scales per block: the indices of the tensors of scales and of zero points, the elements of a block, its shape"""
     signature: Sequence[int] = ()
     """the shape with -1 for sizes that may change"""
 
@@ -120,6 +133,12 @@ def _sparsity(
     return _table(builder, {0: ("[int]", order), 1: ("[int]", block_map), 2: ("ref", metadata)})
 
 
+def _type_number(tensor: Tensor) -> int:
+    if tensor.kind:
+        return _STORED_KINDS[tensor.kind]
+    return _INT4 if tensor.packed else _TYPES[tensor.dtype]
+
+
 def _stored(data: Array, packed: bool) -> bytes:
     if not packed:
         return np.ascontiguousarray(data).tobytes()
@@ -152,11 +171,11 @@ def build(*graphs: Graph, signatures: Sequence[Signature] = ()) -> bytes:
                 buffer = len(buffers)
                 buffers.append(_table(builder, {0: ("ref", data)}))
                 tensor.dtype = tensor.data.dtype.name
-                if tensor.sparsity is None:
+                if tensor.sparsity is None and not tensor.kind:
                     tensor.shape = tensor.data.shape
             fields: dict[int, Field] = {
                 0: ("ref", _numbers(builder, tensor.shape, "<i4")),
-                1: ("byte", _INT4 if tensor.packed else _TYPES[tensor.dtype]),
+                1: ("byte", _type_number(tensor)),
                 2: ("Uint32", buffer),
                 3: ("ref", int(builder.CreateString(tensor.name))),
             }
@@ -165,6 +184,13 @@ def build(*graphs: Graph, signatures: Sequence[Signature] = ()) -> bytes:
                 point = _numbers(builder, np.atleast_1d(tensor.quant[1]).tolist(), "<i8")
                 quantization: dict[int, Field] = {2: ("ref", scale), 3: ("ref", point), 6: ("int", tensor.axis)}
                 fields[4] = ("ref", _table(builder, quantization))
+            if tensor.blocks is not None:
+                scales, zeros, size, shape = tensor.blocks
+                details: dict[int, Field] = {0: ("int", scales), 1: ("int", zeros), 2: ("int", size)}
+                if shape:
+                    details[3] = ("[int]", shape)
+                union = {4: ("Uint8", 2), 5: ("ref", _table(builder, details))}
+                fields[4] = ("ref", _table(builder, union))
             if tensor.variable:
                 fields[5] = ("bool", 1)
             if tensor.signature:
