@@ -13,6 +13,8 @@ from mslite.converter.mindir.flatbuffer import FlatBufferError, Table
 from mslite.converter.mindir.graph import Array
 from mslite.converter.quoting import quoted
 
+from .element_types import Floats
+
 if TYPE_CHECKING:
     from .model import SourceTensor
 
@@ -74,7 +76,7 @@ def _counts(shape: Sequence[int], block: Sequence[int]) -> tuple[int, ...]:
     return tuple((size + step - 1) // step for size, step in zip(shape, block, strict=True))
 
 
-def _spread(numbers: Array, block: Sequence[int], shape: Sequence[int]) -> Array:
+def _spread(numbers: Floats, block: Sequence[int], shape: Sequence[int]) -> Floats:
     """One number per element, or 1 along dimensions that broadcast."""
     for axis, (step, size) in enumerate(zip(block, shape, strict=True)):
         if step > 1:

@@ -53,7 +53,7 @@ class ElementType:
     dtype: DataType
     bits: int = 0
     """of a stored element where several share a byte, the first one low; else 0"""
-    stored: npt.DTypeLike = None
+    stored: npt.DTypeLike = np.uint8
     decode: Callable[[Array], Floats] | None = None
 
     @property

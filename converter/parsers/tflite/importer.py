@@ -158,15 +158,15 @@ class GraphImporter(Scope):
 
     def _under_name(self, value: Value, index: int, name: str) -> Value:
         """The value of an output with the name that a signature gives it: a copy, where it has another one to keep."""
-        has_name = value.name == self._names[index] and self.source.tensors[index].name == name
-        if has_name and value not in self.graph.outputs:
+        is_own = self.source.tensors[index].name == name
+        if is_own and value.name == self._names[index] and value not in self.graph.outputs:
             return value
         if value.producer is None or value in self.graph.outputs or value in self.graph.inputs:
             kind = self.constant(np.array(int(value.dtype), np.int32), name)
             (copy,) = self.emit(Cast(), (value, kind), 1)
             copy.dtype, copy.quant = value.dtype, value.quant
             value = copy
-        value.name = self.session.values.unique(name)
+        value.name = self._names[index] if is_own else self.session.values.unique(name)
         return value
 
     def _import_node(self, number: int, call: Call) -> None:

@@ -101,6 +101,28 @@ def test_outputs_are_those_of_the_signature(tmp_path: Path) -> None:
     assert list(values) == ["twice", "negative", "kept", "x"]
 
 
+def test_a_value_with_the_name_of_another_tensor_gets_the_name_of_the_output(tmp_path: Path) -> None:
+    """A variable that is read after it was assigned is the value that was assigned."""
+    tensors = [
+        Tensor("a", (3,)),
+        Tensor("h", (), "resource"),
+        Tensor("old", (3,)),
+        Tensor("new", (3,)),
+        Tensor("r", (3,)),
+    ]
+    nodes = [
+        Operator("VAR_HANDLE", [], [1], {1: ("text", "v")}, "VarHandleOptions"),
+        Operator("READ_VARIABLE", [1], [2], options_type="ReadVariableOptions"),
+        Operator("ADD", [2, 0], [3], options_type="AddOptions"),
+        Operator("ASSIGN_VARIABLE", [1, 3], [], options_type="AssignVariableOptions"),
+        Operator("READ_VARIABLE", [1], [4], options_type="ReadVariableOptions"),
+    ]
+    path = tmp_path / "m.tflite"
+    path.write_bytes(build(Graph(tensors, [0], [4], nodes), signatures=[Signature("step", 0, [("x", 0)], [("c", 4)])]))
+    found = run(Options(path, tmp_path / "out", signature="step"), X)
+    assert {name: array.tolist() for name, array in found.items()} == {"c": X.tolist()}
+
+
 @pytest.mark.parametrize(
     ("signature", "reason"),
     [
