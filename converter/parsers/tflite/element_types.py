@@ -104,7 +104,7 @@ _TYPES = {
     15: ElementType("UINT32", DataType.UINT32),
     16: ElementType("UINT16", DataType.UINT16),
     17: ElementType("INT4", DataType.INT8, bits=4),
-    18: ElementType("BFLOAT16", DataType.UNKNOWN, stored=np.uint16, decode=_from_bfloat16),
+    18: ElementType("BFLOAT16", DataType.BFLOAT16, stored=np.uint16, decode=_from_bfloat16),
     19: ElementType("INT2", DataType.INT8, bits=2),
     20: ElementType("UINT4", DataType.UINT8, bits=4),
     21: ElementType("FLOAT8_E4M3FN", DataType.UNKNOWN, stored=np.uint8, decode=lambda codes: _E4M3FN[codes]),

@@ -131,12 +131,13 @@ class GraphImporter(Scope):
 
     def _check_port(self, tensor: SourceTensor) -> None:
         """Raises Blocked for an input or output of the model that its callers have no arrays of."""
-        if self.outer is None and tensor.dtype in COMPLEX:
-            reason = f"complex numbers ({tensor.type_name}) are supported inside of a model only"
+        if self.outer is not None or tensor.data is not None:
+            return
+        reason = f"{tensor.type_name} tensors are supported inside of a model only"
+        if tensor.dtype in COMPLEX:
             raise Blocked(reason, "Make the real and the imaginary parts tensors of their own at its borders")
-        if self.outer is None and tensor.element.bits and tensor.data is None:
-            reason = f"numbers of parts of bytes ({tensor.type_name}) are supported inside of a model only"
-            raise Blocked(reason, "Export the model with INT8 inputs and outputs")
+        if tensor.dtype is DataType.BFLOAT16 or tensor.element.bits:
+            raise Blocked(reason, "Export the model with inputs and outputs of another element type")
 
     def _output(self, index: int) -> Value:
         tensor = self.source.tensors[index]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.graph import Value, numpy_type
 from mslite.converter.mindir.ops.arithmetic import AddFusion, DivFusion, MulFusion
 from mslite.converter.mindir.ops.audio import FftReal
 from mslite.converter.mindir.ops.enums import DataType
@@ -26,6 +26,8 @@ _STORED = NARROW | {DataType.INT32}
 def dequantize(call: Call) -> Value:
     """Constants are decoded; operators that can read them as they are stored find the stored form."""
     x = call.input(0)
+    if is_quantised_tensor(call.output()):
+        raise call.block("its result is quantised", "Use QUANTIZE")
     if x.data is not None:
         return call.scope.decoded(x)
     if is_quantised(x):
@@ -96,8 +98,11 @@ def cast(call: Call) -> Value:
 
 
 def _plain_cast(call: Call, x: Value, dtype: DataType) -> Value:
-    """Of complex64 the real part."""
+    """Of complex64 the real part; what is out of the range of 8 or 16 bits becomes the nearest integer, as in LiteRT."""
     if x.dtype not in COMPLEX and dtype not in COMPLEX:
+        if x.dtype is DataType.FLOAT32 and dtype in NARROW:
+            limits = np.iinfo(numpy_type(dtype))
+            x = call.emit(Clip(min=float(limits.min), max=float(limits.max)), x)
         return call.emit(Cast(), x, call.ints(int(dtype)))
     if x.dtype is dtype:
         return x

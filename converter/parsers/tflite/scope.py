@@ -10,7 +10,7 @@ from mslite.converter.mindir.graph import constant as make_constant
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.mindir.ops.quantization import QuantDTypeCast
 from mslite.converter.mindir.ops.tables import QuantParam
-from mslite.converter.mindir.quantised import is_quantised
+from mslite.converter.mindir.quantised import NARROW, is_quantised
 from mslite.converter.parsers.naming import Blocked
 from mslite.converter.parsers.scope import Origin
 
@@ -111,10 +111,8 @@ class Scope(Constants):
         origin: Origin | None = None,
     ) -> Value:
         """Between real numbers and stored integers, or between such; several records belong to dimension `axis`."""
-        if not all(record.scale > 0 for record in (*value.quant, *records)):
-            raise Blocked(
-                f"the tensor '{value.name}' or what is made of it has a scale of 0", "Quantise the model again"
-            )
+        _check_records(value.name, value.dtype, value.quant)
+        _check_records(value.name, dtype, records)
         cast = QuantDTypeCast(src_t=int(value.dtype), dst_t=int(dtype), axis=axis)
         (result,) = self.emit(cast, (value,), 1, origin)
         result.dtype, result.quant = dtype, records
@@ -126,6 +124,17 @@ class Scope(Constants):
             computed = "computed " if tensor.element.decode is not None and tensor.data is None else ""
             reason = f"{computed}tensors of type {tensor.type_name} are not supported"
             raise Blocked(reason, "Export the model with another element type")
+
+
+def _check_records(name: str, dtype: DataType, records: tuple[QuantParam, ...]) -> None:
+    """Raises Blocked for records of `name`, or of what is made of it, that no kernel takes."""
+    limits = np.iinfo(numpy_type(dtype)) if dtype in NARROW else None
+    for record in records:
+        if not record.scale > 0:
+            raise Blocked(f"the tensor '{name}' or what is made of it has a scale of 0", "Quantise the model again")
+        if limits is not None and not limits.min <= record.zeroPoint <= limits.max:
+            reason = f"the tensor '{name}' or what is made of it has a zero point outside of its element type"
+            raise Blocked(reason, "Quantise the model again")
 
 
 def format_of(tensor: SourceTensor) -> Format:

@@ -169,6 +169,8 @@ def test_the_dimension_follows_the_layout(tmp_path: Path) -> None:
         (Tensor("q", (2, 3), "int8", quant=([0.1, 0.2], [0, 0]), axis=7), r"2 scales along dimension 7"),
         (Tensor("q", (2, 3), "int8", quant=([0.1, 0.0], [0, 0])), "has a scale of 0"),
         (Tensor("q", (2, 3), "int8", quant=(0.0, 0)), "has a scale of 0"),
+        (Tensor("q", (2, 3), "int8", quant=(0.5, 128)), "has a zero point outside of its element type"),
+        (Tensor("q", (2, 3), "uint8", quant=([0.1, 0.2], [0, 256])), "has a zero point outside of its element type"),
         (
             Tensor("q", (2, 4000), "int8", quant=([0.1] * 4000, [0] * 4000), axis=1),
             "has 4000 scales; 2048 are supported",
@@ -181,7 +183,7 @@ def test_scales_that_no_cast_takes_are_refused(operator: str, tensor: Tensor, re
     tensors = [tensor, real] if operator == "DEQUANTIZE" else [real, tensor]
     path = tmp_path / "m.tflite"
     path.write_bytes(build(Graph(tensors, [0], [1], [Operator(operator, [0], [1])])))
-    with pytest.raises(ConversionError, match=f"{operator} .*{reason}"):
+    with pytest.raises(ConversionError, match=f"({operator} |tensor 'q').*{reason}"):
         parse(path)
 
 

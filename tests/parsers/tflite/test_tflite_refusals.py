@@ -66,10 +66,10 @@ def test_complex_numbers_do_not_cross_the_border_of_a_model(tmp_path: Path) -> N
     """No caller has arrays of them: the file could not be built, or its output not be read."""
     path = tmp_path / "model.tflite"
     path.write_bytes(build(Graph(SPECTRUM, [0], [2], [FOURIER])))
-    with pytest.raises(ConversionError, match=r"'c': of this graph output, complex numbers \(COMPLEX64\)"):
+    with pytest.raises(ConversionError, match=r"'c': of this graph output, COMPLEX64 tensors are supported inside"):
         parse(path)
     path.write_bytes(build(Graph([SPECTRUM[2], Tensor("y", (2, 5))], [0], [1], [Operator("REAL", [0], [1])])))
-    with pytest.raises(ConversionError, match=r"'c': of this graph input, complex numbers \(COMPLEX64\)"):
+    with pytest.raises(ConversionError, match=r"'c': of this graph input, COMPLEX64 tensors are supported inside"):
         parse(path)
 
 
