@@ -13,6 +13,7 @@ from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.flatbuffer import FlatBufferError, Source, Table
 from mslite.converter.mindir.graph import Array
 from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.quantised import NARROW
 
 from .blocks import Blocks, read_blocks
 from .element_types import ElementType, element_type
@@ -54,6 +55,11 @@ class SourceTensor:
     """as the file stores it"""
     blocks: Blocks | None = None
     """of a constant whose `dtype` is that of what it is decoded to"""
+
+    @property
+    def is_decoded(self) -> bool:
+        """Whether `dtype` is that of the real numbers that a constant is decoded to when it is read."""
+        return self.data is not None and self.dtype is not self.element.dtype
 
     def array(self) -> Array | None:
         """The contents of a constant, a view where possible, those with scales per block as they are stored. Raises
@@ -130,7 +136,7 @@ def _model(source: Source, name: str) -> SourceModel:
     graphs = [_graph(table, index, buffers, codes, source) for index, table in enumerate(root.tables(2) or ())]
     if not graphs:
         raise FlatBufferError("it has no graph")
-    return SourceModel(name, graphs, read_signatures(root.tables(7) or (), graphs))
+    return SourceModel(name, graphs, read_signatures(root.tables(7) or (), len(graphs)))
 
 
 def _buffer(table: Table, source: Source) -> memoryview:
@@ -209,11 +215,14 @@ def _tensor(table: Table, index: int, buffers: list[memoryview]) -> SourceTensor
     element = element_type(int(table.scalar(1, "byte")))
     dtype, type_name = element.constant_dtype if len(data) else element.dtype, element.name
     quantization, blocks = table.table(4), None
+    records = _quantization(quantization, name)
     details = 0 if quantization is None else int(quantization.scalar(4, "ubyte"))
     if quantization is not None and details == _BLOCKWISE:
         blocks = read_blocks(described) if (described := quantization.table(5)) is not None else None
         dtype = DataType.FLOAT32 if blocks is not None and len(data) else DataType.UNKNOWN
         type_name = f"{type_name} with scales per block"
+    elif len(data) and dtype in NARROW and records is not None and min(records.scales) < 0:
+        dtype = DataType.FLOAT32  # no kernel takes such scales
     elif details == _MULTI_AXIS:
         dtype, type_name = DataType.UNKNOWN, f"{type_name} with scales along several dimensions"
     return SourceTensor(
@@ -223,7 +232,7 @@ def _tensor(table: Table, index: int, buffers: list[memoryview]) -> SourceTensor
         shape,
         tuple(int(dim) for dim in table.numbers(7, "int") or ()),
         data if len(data) else None,
-        _quantization(quantization, name),
+        records,
         bool(table.scalar(5, "bool")),
         read_sparsity(table.table(6), len(shape), name),
         element,
@@ -235,7 +244,7 @@ def _quantization(table: Table | None, name: str) -> Quantization | None:
     if table is None:
         return None
     scales = table.numbers(2, "float")
-    if not scales or not all(math.isfinite(scale) and scale >= 0 for scale in scales):
+    if not scales or not all(math.isfinite(scale) for scale in scales):
         return None
     points = tuple(int(point) for point in table.numbers(3, "long") or (0,) * len(scales))
     if not all(-_LARGEST_ZERO_POINT <= point <= _LARGEST_ZERO_POINT for point in points):

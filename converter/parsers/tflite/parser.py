@@ -43,10 +43,10 @@ from . import (  # noqa: F401  (each registers its converters)
     variables,
     volumes,
 )
+from .entry import with_signature
 from .importer import GraphImporter
 from .model import damaged, load
 from .session import Session
-from .signatures import with_signature
 
 FRAMEWORK_TFLITE = 4
 

@@ -66,7 +66,7 @@ def convert_quantised(call: Call, converter: Callable[[Call], Value | Sequence[V
     variables = scope.variables.copy()
     used = [scope.source.tensors[index] for index in (*call.node.inputs, *call.node.outputs) if index >= 0]
     # No node on stored integers says to which dimension scales belong, or reads weights that were decoded.
-    if any(has_scales(tensor) or tensor.blocks is not None for tensor in used):
+    if any(has_scales(tensor) or tensor.is_decoded for tensor in used):
         return _on_reals(call, converter)
     try:
         results = _sequence(converter(call))

@@ -28,7 +28,7 @@ def dequantize(call: Call) -> Value:
     x = call.input(0)
     if is_quantised_tensor(call.output()):
         raise call.block("its result is quantised", "Use QUANTIZE")
-    if x.data is not None:
+    if x.data is not None and (x.quant or x.dtype not in NARROW):
         return call.scope.decoded(x)
     if is_quantised(x):
         return call.scope.real(x, call.origin)
@@ -101,7 +101,7 @@ def _plain_cast(call: Call, x: Value, dtype: DataType) -> Value:
     """Of complex64 the real part; what is out of the range of 8 or 16 bits becomes the nearest integer, as in LiteRT."""
     if x.dtype not in COMPLEX and dtype not in COMPLEX:
         if x.dtype is DataType.FLOAT32 and dtype in NARROW:
-            limits = np.iinfo(numpy_type(dtype))
+            limits = np.iinfo(numpy_type(dtype).name)
             x = call.emit(Clip(min=float(limits.min), max=float(limits.max)), x)
         return call.emit(Cast(), x, call.ints(int(dtype)))
     if x.dtype is dtype:

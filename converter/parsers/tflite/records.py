@@ -50,7 +50,7 @@ def quant_params(tensor: SourceTensor, shifted: bool = True) -> tuple[QuantParam
     quantization = tensor.quantization
     if quantization is None or (tensor.dtype not in NARROW and (tensor.dtype not in _BIASES or tensor.data is None)):
         return ()
-    if tensor.dtype in _BIASES and not any(scale > 0 for scale in quantization.scales):
+    if tensor.dtype in _BIASES and not any(quantization.scales):
         return ()
     shift = SHIFTS.get(tensor.dtype, 0) if shifted else 0
     bits = 8 * numpy_type(tensor.dtype).itemsize
@@ -120,9 +120,9 @@ def stored(tensor: SourceTensor, array: Array) -> Array:
 
 
 def scaled(tensor: SourceTensor, numbers: Array) -> Array:
-    """The numbers of a constant of short floats, with its scales where it has such. Raises FlatBufferError."""
+    """The real numbers of a constant that is decoded, with its scales where it has such. Raises FlatBufferError."""
     quantization = tensor.quantization
-    if quantization is None or not any(scale > 0 for scale in quantization.scales):
+    if quantization is None or not any(quantization.scales):
         return numbers
     records = [
         QuantParam(scale=scale, zeroPoint=point)

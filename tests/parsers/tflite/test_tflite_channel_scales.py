@@ -167,8 +167,8 @@ def test_the_dimension_follows_the_layout(tmp_path: Path) -> None:
             r"2 scales along dimension 1 of the shape \(2, 3\)",
         ),
         (Tensor("q", (2, 3), "int8", quant=([0.1, 0.2], [0, 0]), axis=7), r"2 scales along dimension 7"),
-        (Tensor("q", (2, 3), "int8", quant=([0.1, 0.0], [0, 0])), "has a scale of 0"),
-        (Tensor("q", (2, 3), "int8", quant=(0.0, 0)), "has a scale of 0"),
+        (Tensor("q", (2, 3), "int8", quant=([0.1, 0.0], [0, 0])), "has a scale that is not positive"),
+        (Tensor("q", (2, 3), "int8", quant=(-0.5, 0)), "has a scale below zero"),
         (Tensor("q", (2, 3), "int8", quant=(0.5, 128)), "has a zero point outside of its element type"),
         (Tensor("q", (2, 3), "uint8", quant=([0.1, 0.2], [0, 256])), "has a zero point outside of its element type"),
         (

@@ -166,6 +166,44 @@ def test_a_cast_to_few_bits_ends_at_their_range(dtype: str, tmp_path: Path) -> N
     assert np.array_equal(found, np.trunc(np.clip(x, limits.min, limits.max)).astype(dtype))
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint8"])
+@pytest.mark.parametrize("behind", ["DEQUANTIZE", ""])
+def test_weights_with_negative_scales_are_decoded(dtype: str, behind: str, tmp_path: Path) -> None:
+    numbers, by_row = _CHANCE.integers(0, 100, (8, 64)).astype(dtype), scales(8) * np.where(np.arange(8) % 2, -1, 1)
+    weight = Tensor("w", data=numbers, quant=(by_row.tolist(), [3] * 8))
+    tensors = [Tensor("x", (3, 64)), weight, Tensor("d", (8, 64)), Tensor("y", (3, 8))]
+    nodes = [Operator(behind, [1], [2])] if behind else []
+    nodes.append(Operator("FULLY_CONNECTED", [0, 2 if behind else 1, -1], [3], {}, FC))
+    x = real(3, 64)
+    want = x @ ((numbers.astype(np.float64) - 3) * by_row[:, None]).T
+    np.testing.assert_allclose(run(build(Graph(tensors, [0], [3], nodes)), tmp_path, x), want, 1e-4, 1e-4)
+
+
+def test_a_bias_with_negative_scales_goes_with_its_weights(tmp_path: Path) -> None:
+    numbers, by_row = _CHANCE.integers(-100, 100, (4, 16)).astype(np.int8), np.float32([0.01, -0.02, 0.03, -0.01])
+    bias = np.array([100, 200, -300, 400], np.int32)
+    tensors = [
+        Tensor("x", (3, 16), "int8", quant=(0.05, 0)),
+        Tensor("w", data=numbers, quant=(by_row.tolist(), [0] * 4)),
+        Tensor("b", data=bias, quant=((by_row * np.float32(0.05)).tolist(), [0] * 4)),
+        Tensor("y", (3, 4), "int8", quant=(0.5, 0)),
+    ]
+    x = _CHANCE.integers(-128, 128, (3, 16)).astype(np.int8)
+    sums = x.astype(np.int64) @ numbers.astype(np.int64).T + bias
+    want = np.clip(np.round(sums * (by_row * 0.05) / 0.5), -128, 127)
+    model = build(Graph(tensors, [0], [3], [Operator("FULLY_CONNECTED", [0, 1, 2], [3], {}, FC)]))
+    assert np.abs(run(model, tmp_path, x) - want).max() <= 1
+
+
+def test_a_dequantised_constant_needs_a_scale(tmp_path: Path) -> None:
+    tensors = [Tensor("x", (3,)), Tensor("w", data=np.ones(3, np.int8)), Tensor("d", (3,)), Tensor("y", (3,))]
+    nodes = [Operator("DEQUANTIZE", [1], [2]), Operator("ADD", [0, 2], [3], {}, "AddOptions")]
+    path = tmp_path / "m.tflite"
+    path.write_bytes(build(Graph(tensors, [0], [3], nodes)))
+    with pytest.raises(ConversionError, match="DEQUANTIZE 'd': its input has no scale"):
+        parse(path)
+
+
 @pytest.mark.parametrize("kind", ["INT2", "INT4"])
 def test_weights_without_a_scale_are_refused(kind: str, tmp_path: Path) -> None:
     weight = Tensor("w", (8, 64), kind=kind, data=packed(np.zeros((8, 64), np.int8), RANGES[kind][0]))
