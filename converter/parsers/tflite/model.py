@@ -15,28 +15,17 @@ from mslite.converter.mindir.graph import Array
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.quantised import NARROW
 
-from .blocks import Blocks, read_blocks
 from .element_types import ElementType, element_type
 from .options import Options
+from .scales import Blocks, Quantization, read_blocks, read_quantization
 from .signatures import Signature, read_signatures
 from .sparsity import Sparsity, read_sparsity
 
 _SCHEMA_VERSION = 3
 _MAX_RANK = 8
-_LARGEST_ZERO_POINT = 1 << 16
-"""Quantised integers have 16 bits at most, but for biases, whose zero point is 0."""
 _BLOCKWISE, _MULTI_AXIS = 2, 3
 """Kinds of quantisation details: scales per block of elements, and along several dimensions."""
 _OPERATOR_NAMES = {number: name for name, number in vars(tflite.BuiltinOperator).items() if isinstance(number, int)}
-
-
-@dataclass(frozen=True)
-class Quantization:
-    """real = scale * (q - zero_point), one pair or one per index of dimension `axis`."""
-
-    scales: tuple[float, ...]
-    zero_points: tuple[int, ...]
-    axis: int
 
 
 @dataclass(frozen=True)
@@ -215,7 +204,7 @@ def _tensor(table: Table, index: int, buffers: list[memoryview]) -> SourceTensor
     element = element_type(int(table.scalar(1, "byte")))
     dtype, type_name = element.constant_dtype if len(data) else element.dtype, element.name
     quantization, blocks = table.table(4), None
-    records = _quantization(quantization, name)
+    records = read_quantization(quantization, name)
     details = 0 if quantization is None else int(quantization.scalar(4, "ubyte"))
     if quantization is not None and details == _BLOCKWISE:
         blocks = read_blocks(described) if (described := quantization.table(5)) is not None else None
@@ -238,19 +227,3 @@ def _tensor(table: Table, index: int, buffers: list[memoryview]) -> SourceTensor
         element,
         blocks,
     )
-
-
-def _quantization(table: Table | None, name: str) -> Quantization | None:
-    if table is None:
-        return None
-    scales = table.numbers(2, "float")
-    if not scales or not all(math.isfinite(scale) for scale in scales):
-        return None
-    points = tuple(int(point) for point in table.numbers(3, "long") or (0,) * len(scales))
-    if not all(-_LARGEST_ZERO_POINT <= point <= _LARGEST_ZERO_POINT for point in points):
-        raise FlatBufferError(f"tensor '{name}' has an impossible zero point")
-    if len(points) == 1:
-        points *= len(scales)
-    if len(points) != len(scales):
-        raise FlatBufferError(f"tensor '{name}' has {len(scales)} scales and {len(points)} zero points")
-    return Quantization(tuple(float(scale) for scale in scales), points, int(table.scalar(6, "int")))

@@ -13,7 +13,7 @@ import tflite
 
 Array = npt.NDArray[np.generic]
 _TYPES = {"float32": 0, "float16": 1, "int32": 2, "uint8": 3, "int64": 4, "string": 5, "bool": 6, "int16": 7, "complex64": 8,
-          "int8": 9, "resource": 13, "bfloat16": 18}  # fmt: skip
+          "int8": 9, "resource": 13}  # fmt: skip
 _INT4 = 17
 _STORED_KINDS = {
     "INT4": 17,

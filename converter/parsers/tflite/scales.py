@@ -1,7 +1,11 @@
-"""Constants with a scale for each block of elements, which lies in a tensor of its own: decoded when they are read."""
+"""The scales of a tensor: one, or one for each index of a dimension, or for each block of elements.
+
+The scales of blocks lie in a tensor of their own; such constants are decoded when they are read.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,6 +17,18 @@ from mslite.converter.mindir.graph import Array
 from mslite.converter.quoting import quoted
 
 from .element_types import Floats
+
+_LARGEST_ZERO_POINT = 1 << 16
+"""Quantised integers have 16 bits at most, but for biases, whose zero point is 0."""
+
+
+@dataclass(frozen=True)
+class Quantization:
+    """real = scale * (q - zero_point), one pair or one per index of dimension `axis`."""
+
+    scales: tuple[float, ...]
+    zero_points: tuple[int, ...]
+    axis: int
 
 
 @dataclass(frozen=True)
@@ -61,6 +77,23 @@ class Blocks:
                 return block, counts
         what = f"blocks of {self.shape or self.size}"
         raise FlatBufferError(f"tensor '{name}' of the shape {shape} has scales of {found} for {what}")
+
+
+def read_quantization(table: Table | None, name: str) -> Quantization | None:
+    """None where nothing is quantised. Raises FlatBufferError."""
+    if table is None:
+        return None
+    scales = table.numbers(2, "float")
+    if not scales or not all(math.isfinite(scale) for scale in scales):
+        return None
+    points = tuple(int(point) for point in table.numbers(3, "long") or (0,) * len(scales))
+    if not all(-_LARGEST_ZERO_POINT <= point <= _LARGEST_ZERO_POINT for point in points):
+        raise FlatBufferError(f"tensor '{name}' has an impossible zero point")
+    if len(points) == 1:
+        points *= len(scales)
+    if len(points) != len(scales):
+        raise FlatBufferError(f"tensor '{name}' has {len(scales)} scales and {len(points)} zero points")
+    return Quantization(tuple(float(scale) for scale in scales), points, int(table.scalar(6, "int")))
 
 
 def read_blocks(table: Table) -> Blocks:
