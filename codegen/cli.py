@@ -52,6 +52,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--weightFile", type=Path, help="of a Caffe model; without: the .caffemodel beside its .prototxt"
     )
+    parser.add_argument(
+        "--signature", default="",
+        help="which signature of a .tflite file or a SavedModel, where it has several (converter_lite --help)",
+    )  # fmt: skip
     parser.add_argument("--target", default="x86", help=f"one of {', '.join(TARGETS)} (x86)")
     parser.add_argument("--output", type=_folder, required=True, help="the folder to write; its name is the project's")
     parser.add_argument(
@@ -147,16 +151,22 @@ def _settings(arguments: argparse.Namespace) -> GenerateSettings:
 
 
 def _source(
-    model: Path, shapes: Mapping[str, Shape], weights: Path | None, plugins: tuple[Path, ...], npu: NpuSettings | None
+    model: Path,
+    shapes: Mapping[str, Shape],
+    weights: Path | None,
+    signature: str,
+    plugins: tuple[Path, ...],
+    npu: NpuSettings | None,
 ) -> Source:
     """A model; the weights of a Caffe model lie beside it where nothing else is said."""
     if model.suffix != ".prototxt":
-        options = Options(model, model, weight_file=weights, plugins=plugins, npu=npu)
-        return Source(model, shapes, options=options if plugins or npu is not None else None)
+        options = Options(model, model, signature=signature, weight_file=weights, plugins=plugins, npu=npu)
+        return Source(model, shapes, options=options if signature or plugins or npu is not None else None)
     beside = model.with_suffix(".caffemodel")
     if weights is None and not beside.exists():
         raise UsageError(f"{model}: --weightFile must name the model's weights; {beside.name} is not beside it")
-    return Source(model, shapes, options=Options(model, model, weight_file=weights or beside, plugins=plugins, npu=npu))
+    options = Options(model, model, signature=signature, weight_file=weights or beside, plugins=plugins, npu=npu)
+    return Source(model, shapes, options=options)
 
 
 def _run(given: argparse.Namespace) -> None:
@@ -164,7 +174,7 @@ def _run(given: argparse.Namespace) -> None:
     shapes = parse_shapes(given.inputShape) if given.inputShape else {}
     plugins = plugin_files(";".join(name for name in given.pluginPath.split(";") if name.endswith(".py")))
     npu = npu_settings(given.npu, {})
-    sources = [_source(model, shapes, given.weightFile, plugins, npu) for model in given.model]
+    sources = [_source(model, shapes, given.weightFile, given.signature, plugins, npu) for model in given.model]
     generated = generate(sources, settings)
     print_report(generated.figures)
     for note in generated.notes:

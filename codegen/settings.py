@@ -26,7 +26,7 @@ _MICRO_KEYS = (
 )  # fmt: skip
 _MODEL_KEYS = (
     "fmk", "modelFile", "weightFile", "inputShape", "inputDataFormat", "outputDataFormat", "inputDataType", "outputDataType",
-    "fp16", "trainModel", "infer", "optimize", "NoFusion",
+    "fp16", "trainModel", "infer", "optimize", "NoFusion", "signature",
 )  # fmt: skip
 _MAXIMUM_SYMBOLS = 2
 _MAXIMUM_COMBINATIONS = 256

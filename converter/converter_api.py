@@ -55,6 +55,7 @@ class Converter:
         self._optimize = "general"
         self._weight_fp16 = False
         self._digest = False
+        self._signature = ""
         self._memory_limit: int | None = None
         self._verify = True
         self._infer = False
@@ -239,6 +240,18 @@ class Converter:
         self._digest = value
 
     @property
+    def signature(self) -> str:
+        """Which signature of a TensorFlow Lite file or a SavedModel is converted, under its names of inputs and outputs.
+
+        Empty: the only graph, or `serving_default`. Ours."""
+        return self._signature
+
+    @signature.setter
+    def signature(self, value: str) -> None:
+        _check_type("signature", value, str)
+        self._signature = value
+
+    @property
     def memory_limit(self) -> int | None:
         """Bytes that a model may take while it is converted; None: half of the machine's memory."""
         return self._memory_limit
@@ -317,6 +330,7 @@ class Converter:
             model_file=Path(model),
             output_file=Path(output),
             framework=framework,
+            signature=self._signature,
             weight_file=Path(weight) if weight else None,
             save_type=SaveType[self._save_type.name],
             input_shapes=shapes,

@@ -133,6 +133,13 @@ def check_npu(options: Options) -> None:
         raise FlagError("INPUT ILLEGAL: infer runs the result, which needs the NPU; leave target out for it", "target")
 
 
+def _signature(given: Mapping[str, str]) -> str:
+    """The name of --signature. Raises FlagError."""
+    if given.get("signature", "-") == "":
+        raise FlagError("INPUT ILLEGAL: signature must name one; a wrong name lists those that there are", "signature")
+    return given.get("signature", "")
+
+
 def _digest(given: Mapping[str, str], save_type: str) -> bool:
     """Whether --digest is on. Raises FlagError."""
     asked = _choice(given, "digest", ("on", "off"), "digest") == "on"
@@ -269,6 +276,7 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
         output_file=Path(given["outputFile"]),
         framework=FmkType[framework] if framework else None,
         format_name=format_name,
+        signature=_signature(given),
         weight_file=Path(given["weightFile"]) if "weightFile" in given else None,
         save_type=SaveType[save_type],
         input_shapes=shapes,

@@ -81,6 +81,12 @@ _FLAGS = (
     Flag("quantReport", "FILE", "write a page about the quantisation: errors, ranges, sizes, times"),
     Flag("saveType", "MINDIR_LITE|MINDIR", "a .ms file, or MindSpore's .mindir in the source's layout", "MINDIR_LITE"),
     Flag(
+        "signature",
+        "NAME",
+        "which signature of a TFLITE file or a SavedModel to convert, under its names of inputs and outputs; needed where a file "
+        "has signatures of several graphs; a wrong name lists those that there are",
+    ),
+    Flag(
         "target",
         "ethos-u55|ethos-u65|ethos-u85",
         "let vela, Arm's compiler (pip install 'mslite[ethosu]'), compile 8-bit sub-graphs for this NPU; with its size, as "
@@ -127,6 +133,8 @@ examples:
       fixes the shapes, so that shape arithmetic disappears
   converter_lite --modelFile=net.prototxt --weightFile=net.caffemodel --outputFile=net
       a Caffe model is two files
+  converter_lite --modelFile=llm.tflite --outputFile=llm_decode --signature=decode
+      one of several signatures; each is converted to a file of its own
   converter_lite --modelFile=net.tflite --outputFile=net --fp16=on
       halves the file; weights are stored as float16
   converter_lite --modelFile=net.onnx --outputFile=net --configFile=quant.cfg

@@ -27,14 +27,14 @@ def _onnx(options: Options) -> Module:
 def _tflite(options: Options) -> Module:
     from mslite.converter.parsers.tflite import parse
 
-    return parse(options.model_file)
+    return parse(options.model_file, options.signature)
 
 
 def _tf(options: Options) -> Module:
     from mslite.converter.parsers.tf import parse
     from mslite.converter.passes.incremental import IncrementalInference
 
-    return parse(options.model_file, IncrementalInference(), options.input_shapes)
+    return parse(options.model_file, IncrementalInference(), options.input_shapes, options.signature)
 
 
 def _mindir(options: Options) -> Module:
@@ -124,6 +124,8 @@ def _registered(entry: ModelParserEntry, options: Options) -> Module:
     return parse_registered(entry, parameters)
 
 
+_MAY_HAVE_SIGNATURES = (FmkType.TFLITE, FmkType.TF)
+
 _MAY_BE_ENCRYPTED = (FmkType.MINDIR, FmkType.MSLITE)
 
 NCHW_SOURCES = frozenset({FmkType.ONNX, FmkType.CAFFE, FmkType.MINDIR, FmkType.PYTORCH})
@@ -136,6 +138,10 @@ def parse_model(options: Options, framework: FmkType) -> Module:
     Raises ConversionError, and UsageError where a weight file is missing or is not wanted.
     """
     registered = find_model_parser(framework, options.format_name, options.model_file)
+    if options.signature and (registered is not None or framework not in _MAY_HAVE_SIGNATURES):
+        names = " and ".join(known.name for known in _MAY_HAVE_SIGNATURES)
+        kind = "one that a plug-in reads" if registered is not None else f"a model of fmk={framework.name}"
+        raise UsageError(f"INPUT ILLEGAL: signature is for {names} models; this is {kind}. Leave --signature out")
     if registered is not None:
         return _registered(registered, options)
     if framework not in FRONT_ENDS:

@@ -35,6 +35,8 @@ class Options:
     """None: told from the file."""
     format_name: str = ""
     """What a registered model parser calls the format, with the framework THIRDPARTY; left out, the file's suffix tells."""
+    signature: str = ""
+    """Which signature of a TensorFlow Lite file or a SavedModel is converted (`--signature`)."""
     weight_file: Path | None = None
     """The weights of a Caffe model, or of one that a registered model parser reads."""
     save_type: SaveType = SaveType.MINDIR_LITE

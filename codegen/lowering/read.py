@@ -10,17 +10,25 @@ from pathlib import Path
 
 from mslite.converter.convert import convert
 from mslite.converter.detect import detect
+from mslite.converter.errors import UsageError
 from mslite.converter.options import FmkType, Options
 
 Shape = tuple[int, ...]
 
 
+def refuse_signature(model: Path, options: Options | None) -> None:
+    """Raises UsageError where a signature of a `.ms` file is asked for."""
+    if options is not None and options.signature:
+        raise UsageError(f"INPUT ILLEGAL: signature: {model} is a .ms file and has none. Leave --signature out")
+
+
 @contextmanager
 def as_ms(model: Path, shapes: Mapping[str, Shape], options: Options | None = None) -> Iterator[Path]:
     """The model's `.ms` file: itself, or a conversion that lives as long as the context. `options` are those of the conversion,
-    its paths aside. Raises ConversionError."""
+    its paths aside. Raises ConversionError and UsageError."""
     framework = options.framework if options is not None else None
     if (framework or detect(model)) is FmkType.MSLITE:
+        refuse_signature(model, options)
         yield model
         return
     with tempfile.TemporaryDirectory(prefix="mslite-codegen-") as folder:

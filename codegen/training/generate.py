@@ -11,6 +11,7 @@ from pathlib import Path
 import mslite
 from mslite.codegen.core import Core
 from mslite.codegen.emit import EmitOptions, emit_cores
+from mslite.codegen.lowering.read import refuse_signature
 from mslite.codegen.memory.budget import Budgets
 from mslite.codegen.report import Figures, Unmeasured, gather, measure, report_files
 from mslite.codegen.targets import Target
@@ -82,11 +83,13 @@ def _graph(source: TrainSource, work: Path) -> TrainingGraph:
 
 
 def read_module(source: TrainSource, work: Path) -> Module:
-    """The model, converted where it is none of ours. Raises ConversionError."""
+    """The model, converted where it is none of ours. Raises ConversionError and UsageError."""
     options = source.options
     framework = (options.framework if options is not None else None) or detect(source.model)
     path = source.model
-    if framework is not FmkType.MSLITE:
+    if framework is FmkType.MSLITE:
+        refuse_signature(path, options)
+    else:
         path = work / "model.ms"
         wanted = options or Options(source.model, path)
         wanted = replace(wanted, model_file=source.model, output_file=path, input_shapes=dict(source.shapes))

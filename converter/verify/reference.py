@@ -13,6 +13,7 @@ import numpy as np
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Array
 from mslite.converter.options import FmkType
+from mslite.converter.parsers.tflite.model import SourceModel, load
 
 Arrays = dict[str, Array]
 
@@ -29,8 +30,8 @@ def _module(name: str, extra: str = "verify") -> Any:
         ) from None
 
 
-def run_source(model: Path, framework: FmkType, inputs: Mapping[str, Array]) -> Arrays:
-    """Name → contents of every tensor that the source model computes.
+def run_source(model: Path, framework: FmkType, inputs: Mapping[str, Array], signature: str = "") -> Arrays:
+    """Name → contents of every tensor that the source model computes, with the `signature` that was converted.
 
     Raises ConversionError when the runtime is not installed or refuses the model.
     """
@@ -40,14 +41,15 @@ def run_source(model: Path, framework: FmkType, inputs: Mapping[str, Array]) -> 
             code=ReturnCode.NOT_SUPPORTED,
         )
     try:
-        return _RUNNERS[framework](model, inputs)
+        return _RUNNERS[framework](model, inputs, signature)
     except ConversionError:
         raise
     except Exception as error:  # the packages' own exceptions have no common base
         raise ConversionError(f"--verify: the source model does not run: {error}", code=ReturnCode.ERROR) from None
 
 
-def _run_onnx(model: Path, inputs: Mapping[str, Array]) -> Arrays:
+def _run_onnx(model: Path, inputs: Mapping[str, Array], signature: str) -> Arrays:
+    del signature  # an ONNX model has none
     runtime = _module("onnxruntime")
     onnx = _module("onnx")
     proto = onnx.load(str(model))
@@ -67,11 +69,13 @@ def _run_onnx(model: Path, inputs: Mapping[str, Array]) -> Arrays:
     return {name: result for name, result in zip(wanted, results, strict=True) if isinstance(result, np.ndarray)}
 
 
-def _run_tflite(model: Path, inputs: Mapping[str, Array]) -> Arrays:
+def _run_tflite(model: Path, inputs: Mapping[str, Array], signature: str) -> Arrays:
     runtime = _module("ai_edge_litert.interpreter")
     with warnings.catch_warnings():  # LiteRT warns that this is for debugging, which it is
         warnings.simplefilter("ignore")
         interpreter = runtime.Interpreter(str(model), experimental_preserve_all_tensors=True)
+    if signature:
+        return _run_signature(interpreter, signature, load(model), inputs)
     details = {detail["name"]: detail for detail in interpreter.get_input_details()}
     for name, array in inputs.items():
         if name in details and tuple(details[name]["shape"]) != array.shape:
@@ -80,25 +84,37 @@ def _run_tflite(model: Path, inputs: Mapping[str, Array]) -> Arrays:
     for name, array in inputs.items():
         interpreter.set_tensor(details[name]["index"], array)
     interpreter.invoke()
+    return _tensors(interpreter, 0)
+
+
+def _run_signature(interpreter: Any, name: str, model: SourceModel, inputs: Mapping[str, Array]) -> Arrays:
+    """The same of the graph of a signature, whose inputs and outputs have its names."""
+    number = next(signature.number for signature in model.signatures if signature.key == name)
+    outputs = interpreter.get_signature_runner(name)(**inputs)
+    return {**_tensors(interpreter, number), **outputs}
+
+
+def _tensors(interpreter: Any, number: int) -> Arrays:
+    """What the tensors of a graph hold after a run, by their names."""
     results: Arrays = {}
-    for detail in interpreter.get_tensor_details():
+    for detail in interpreter.get_tensor_details(number):
         if detail["dtype"] is np.object_:  # a handle of a variable, whose bytes are no objects
             continue
         try:
-            results[detail["name"]] = interpreter.get_tensor(detail["index"])
+            results[detail["name"]] = interpreter.get_tensor(detail["index"], number)
         except ValueError:  # a tensor that holds nothing after a run
             continue
     return results
 
 
-def _run_tensorflow(model: Path, inputs: Mapping[str, Array]) -> Arrays:
+def _run_tensorflow(model: Path, inputs: Mapping[str, Array], signature: str) -> Arrays:
     from mslite.converter.verify.tensorflow_reference import quiet, run_tensorflow
 
     with quiet():
-        return run_tensorflow(_module("tensorflow", "tf"), model, inputs)
+        return run_tensorflow(_module("tensorflow", "tf"), model, inputs, signature)
 
 
-_RUNNERS: dict[FmkType, Callable[[Path, Mapping[str, Array]], Arrays]] = {
+_RUNNERS: dict[FmkType, Callable[[Path, Mapping[str, Array], str], Arrays]] = {
     FmkType.ONNX: _run_onnx,
     FmkType.TFLITE: _run_tflite,
     FmkType.TF: _run_tensorflow,

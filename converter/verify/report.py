@@ -104,7 +104,8 @@ def verify_conversion(options: Options, report: Report, what: str, say: Callable
     source_inputs = parse_model(options, report.framework).main.inputs
     named = source_inputs
     arrays = random_inputs(named) if what in _RANDOM else given_inputs(what, named)
-    source = run_source(options.model_file, report.framework, {v.name: a for v, a in zip(named, arrays, strict=True)})
+    by_name = {value.name: array for value, array in zip(named, arrays, strict=True)}
+    source = run_source(options.model_file, report.framework, by_name, options.signature)
     module = load(report.files[0], options.encryption.result_opener)
     stored = [_as_stored(value, array) for value, array in zip(module.main.inputs, arrays, strict=True)]
     share = _tolerance(module)

@@ -23,13 +23,13 @@ from mslite.converter.parsers.tf.unsafe_operators import unsafe_to_run
 _NO_ARRAYS = ("resource", "variant", "string")
 
 
-def run_tensorflow(tensorflow: Any, model: Path, inputs: Mapping[str, Array]) -> dict[str, Array]:
+def run_tensorflow(tensorflow: Any, model: Path, inputs: Mapping[str, Array], signature: str = "") -> dict[str, Array]:
     """Name -> contents of the nodes' outputs: the node's name, or `<node>_o:<i>` for the outputs of one with several.
 
     `tensorflow` is the package. Of a graph with branches or loops, where not every node runs once, only the outputs.
     """
     v1 = tensorflow.compat.v1
-    content, ends = frozen(model) if needs_tensorflow(model) else (model.read_bytes(), [])
+    content, ends = frozen(model, signature) if needs_tensorflow(model) else (model.read_bytes(), [])
     _check_operators(content, str(model))
     ends = ends or output_names(load(content, str(model)))
     definition = v1.GraphDef()

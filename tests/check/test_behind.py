@@ -118,7 +118,11 @@ def test_outputs_that_are_sequences(tmp_path: Path) -> None:
 
 
 def test_every_input_of_an_unknown_type(tmp_path: Path) -> None:
-    tensors = [Tensor("x", (2,), "bfloat16"), Tensor("r", (2,), "resource"), Tensor("y", (2,), "bfloat16")]
+    tensors = [
+        Tensor("x", (2,), kind="FLOAT8_E5M2"),
+        Tensor("r", (2,), "resource"),
+        Tensor("y", (2,), kind="FLOAT8_E5M2"),
+    ]
     graph = Graph(tensors, [0, 1], [2], [Operator("ABS", [0], [2])])
     (tmp_path / "net.tflite").write_bytes(build(graph))
     found = examine(Options(tmp_path / "net.tflite", tmp_path / "net"))

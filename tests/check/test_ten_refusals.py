@@ -77,7 +77,7 @@ def tflite_custom(folder: Path) -> list[str]:
 
 
 def tflite_types(folder: Path) -> list[str]:
-    tensors = [Tensor("x", (2, 3)), Tensor("a", (2, 3), "bfloat16"), Tensor("y", (2, 3))]
+    tensors = [Tensor("x", (2, 3)), Tensor("a", (2, 3), kind="FLOAT8_E5M2"), Tensor("y", (2, 3))]
     return write_tflite(folder, tensors, [Operator("CAST", [0], [1]), Operator("CAST", [1], [2])])
 
 
@@ -151,7 +151,7 @@ MODELS: dict[Model, dict[str, tuple[str, str, str]]] = {
         "a": ("CUSTOM:foo", "'foo' is not known", NOT_KNOWN),
         "y": ("CUSTOM:bar", "'bar' is not known", NOT_KNOWN),
     },
-    tflite_types: {"a": ("CAST", "BFLOAT16", NOT_KNOWN)},
+    tflite_types: {"a": ("CAST", "FLOAT8_E5M2", NOT_KNOWN)},
     tensorflow_operators: {
         "foo": ("NoSuchOperator", "not supported", NOT_KNOWN),
         "bar": ("NorThisOne", "not supported", NOT_KNOWN),

@@ -10,7 +10,7 @@ import tflite
 
 from .mutate import DIMENSIONS
 
-TYPES = (0, 1, 2, 4, 5, 6, 7, 9, 17, 99)
+TYPES = (0, 1, 2, 4, 5, 6, 7, 8, 9, 17, 18, 19, 20, 21, 22, 99)
 
 
 class _Editor:

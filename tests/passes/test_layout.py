@@ -14,8 +14,10 @@ from mslite.converter.mindir.ops.assembly import Concat, PadFusion, Split, Strid
 from mslite.converter.mindir.ops.convolution import Conv2DFusion
 from mslite.converter.mindir.ops.enums import ActivationType, DataType, Format, PaddingMode, PadMode, ReduceMode
 from mslite.converter.mindir.ops.pooling import MaxPoolFusion
+from mslite.converter.mindir.ops.quantization import QuantDTypeCast
 from mslite.converter.mindir.ops.rearrange import Reshape, Shape, Squeeze, Transpose, Unsqueeze
 from mslite.converter.mindir.ops.reduction import ArgMaxFusion, ReduceFusion
+from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.converter.mindir.verifier import verify
 from mslite.converter.passes.context import Context, Settings
 from mslite.converter.passes.inference import infer_shapes
@@ -292,3 +294,20 @@ def test_a_squeezed_tensor_of_unknown_rank_stays() -> None:
     context = Context(NCHW, Format.NCHW)
     unify_layout(module, context)
     assert operators(module).count("Unsqueeze") == 1
+
+
+def test_the_dimension_of_several_records_moves_along() -> None:
+    """Between convolutions the channels are the last dimension; one record for all has no dimension."""
+    for count, axis in ((4, 3), (1, 1)):
+        b = Source()
+        x = b.conv(b.input(1, 3, 8, 6), 3, 4)
+        records = tuple(QuantParam(scale=0.1 + index) for index in range(count))
+        types = int(DataType.FLOAT32), int(DataType.INT8)
+        stored = b.typed(QuantDTypeCast(src_t=types[0], dst_t=types[1], axis=1), (1, 4, 8, 6), x)
+        stored.dtype, stored.quant = DataType.INT8, records
+        real = b.typed(QuantDTypeCast(src_t=types[1], dst_t=types[0], axis=1), (1, 4, 8, 6), stored)
+        real.dtype = DataType.FLOAT32
+        module = b.module(b.conv(real, 4, 2))
+        unify_layout(module, Context(NCHW))
+        casts = [node.op for node in module.main.nodes if isinstance(node.op, QuantDTypeCast)]
+        assert [cast.axis for cast in casts] == [axis, axis]

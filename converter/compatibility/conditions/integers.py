@@ -21,6 +21,8 @@ from mslite.converter.mindir.quantised import is_quantised, same_records
 @condition("QuantDTypeCast")
 def integer_casts(node: Node, kind: DataType, version: Version) -> str | None:
     kinds = (node.inputs[0].dtype, node.outputs[0].dtype)
+    if version < Version.V2_7 and any(len(value.quant) > 1 for value in (node.inputs[0], node.outputs[0])):
+        return "casts with one scale for all elements only"
     if kinds == (DataType.INT8, DataType.INT8) and version < Version.V2_7:
         return "computes casts from int8 to int8 wrong"
     if any(one not in (DataType.INT8, DataType.UINT8, DataType.FLOAT32) for one in kinds):

@@ -1,6 +1,6 @@
 """Run on its own, with TensorFlow: freezes a SavedModel folder or a Keras file into a GraphDef.
 
-    python -P freeze.py <model> <result.pb> <most bytes of memory>
+    python -P freeze.py <model> <result.pb> <most bytes of memory> <signature of a SavedModel, or nothing>
 
 The model is one that `saved_model.py` has checked; HDF5 files, which take a library to look into, are checked here. Functions stay functions (If, While). The outputs get the names of the signature and are told on the last line of
 the standard output; so is, with exit code 1 (3: what is not supported), what goes wrong.
@@ -29,20 +29,21 @@ class NotSupported(FreezeError):
     """A model that would lose something; the exit code is 3."""
 
 
-def signature(folder: Path) -> Any:
-    """The function of a SavedModel that serves: `serving_default`, or the only one."""
+def signature(folder: Path, name: str) -> Any:
+    """The function of a SavedModel's signature; without a name of `serving_default`, or the only one."""
     import tensorflow as tf
 
     _limit_to(resource.RLIMIT_FSIZE, 0)  # loading runs what the model says; none of that may write
     loaded = tf.saved_model.load(str(folder))
     signatures = dict(loaded.signatures)
     signatures.pop("__saved_model_init_op", None)
-    function = signatures.get("serving_default")
-    if function is None and len(signatures) == 1:
+    function = signatures.get(name or "serving_default")
+    if function is None and len(signatures) == 1 and not name:
         function = next(iter(signatures.values()))
     if function is None:
+        remedy = f"name one with --signature={min(signatures)}" if signatures else "export it with one"
         names = ", ".join(sorted(signatures)) or "none"
-        raise FreezeError(f"it has no signature 'serving_default' (its signatures: {names}); export it with one")
+        raise FreezeError(f"it has no signature '{name or 'serving_default'}' (its signatures: {names}); {remedy}")
     function._keeps_loaded = loaded  # the variables live as long as what was loaded
     return function
 
@@ -220,7 +221,7 @@ def main() -> int:
     source, target = Path(sys.argv[1]), Path(sys.argv[2])
     _limit_to(resource.RLIMIT_DATA, _limit() + _OWN_BYTES)
     try:
-        function = signature(source) if source.is_dir() else keras_function(source)
+        function = signature(source, sys.argv[4]) if source.is_dir() else keras_function(source)
         _check_state(function)
         graph, names = frozen_graph(function)
         _let_write()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.errors import ConversionError, ReturnCode, UsageError
 from mslite.converter.mindir.graph import Module, Value
 from mslite.converter.mindir.ops.enums import Format
 from mslite.converter.mindir.ops.unary import Cast
@@ -52,7 +52,7 @@ from .inputs import bind_inputs
 from .loops_v1 import raise_control_flow
 from .model import Ref, SourceModel, damaged, load, read_bytes
 from .outputs import output_names, results_of
-from .saved_model import frozen, needs_tensorflow
+from .saved_model import frozen, is_saved_model, needs_tensorflow
 from .scope import Scope
 from .session import Inference, Session
 
@@ -66,18 +66,23 @@ def parse(
     path: str | os.PathLike[str],
     inference: Inference,
     input_shapes: Mapping[str, Sequence[int]] | None = None,
+    signature: str = "",
 ) -> Module:
     """Reads a frozen GraphDef, or a SavedModel folder or Keras file that TensorFlow freezes first.
 
     Images keep their layout, which `Module.layout` says; weights are in MindIR's.
     `inference` tells types and shapes of what is emitted. `input_shapes` fixes the dimensions of inputs. Dimensions that
-    the model leaves open are symbols. The outputs are the nodes that nobody reads.
+    the model leaves open are symbols. The outputs are the nodes that nobody reads. Of a SavedModel it is the signature
+    `signature`, without a name `serving_default` or the only one.
 
-    Raises ConversionError for a file that is not a sound GraphDef, and for all nodes that cannot be expressed, at once.
+    Raises ConversionError for a file that is not a sound GraphDef, and for all nodes that cannot be expressed, at once;
+    UsageError for a `signature` of what is no SavedModel.
     """
     file = Path(path)
+    if signature and not is_saved_model(file):
+        raise UsageError(f"INPUT ILLEGAL: signature: {path} is no SavedModel and has none. Leave --signature out")
     if needs_tensorflow(file):
-        content, outputs = frozen(file)
+        content, outputs = frozen(file, signature)
         return module_of(load(content, str(path)), inference, input_shapes, outputs)
     return module_of(load(read_bytes(file), str(path)), inference, input_shapes)
 

@@ -23,13 +23,20 @@ _MOST_BLOCKERS = 100
 KERAS_SUFFIXES = (".h5", ".hdf5", ".keras")
 
 
+def is_saved_model(path: Path) -> bool:
+    """True for a folder and a `saved_model.pb`."""
+    return path.is_dir() or path.name == "saved_model.pb"
+
+
 def needs_tensorflow(path: Path) -> bool:
     """True for a folder, a `saved_model.pb` and a Keras file."""
-    return path.is_dir() or path.name == "saved_model.pb" or path.suffix.lower() in KERAS_SUFFIXES
+    return is_saved_model(path) or path.suffix.lower() in KERAS_SUFFIXES
 
 
-def frozen(path: Path) -> tuple[bytes, list[str]]:
-    """The frozen GraphDef of a SavedModel or Keras model, and its output nodes. Raises ConversionError."""
+def frozen(path: Path, signature: str = "") -> tuple[bytes, list[str]]:
+    """The frozen GraphDef of a SavedModel or Keras model, and its output nodes. Raises ConversionError.
+
+    `signature` is one of the SavedModel's; without a name it is `serving_default` or the only one."""
     source = path.parent if path.name == "saved_model.pb" else path
     if source.is_dir() and not any((source / name).is_file() for name in ("saved_model.pb", "saved_model.pbtxt")):
         raise ConversionError(
@@ -46,7 +53,7 @@ def frozen(path: Path) -> tuple[bytes, list[str]]:
                 code=ReturnCode.NOT_SUPPORTED,
             )
         script = str(Path(__file__).with_name("freeze.py"))
-        command = [sys.executable, "-P", script, str(copy), str(target), str(memory_limit())]
+        command = [sys.executable, "-P", script, str(copy), str(target), str(memory_limit()), signature]
         result = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
         if result.returncode != 0 or not target.is_file():
             lines = (result.stdout.strip() or result.stderr.strip()).splitlines()

@@ -107,10 +107,16 @@ class Call:
     def is_hybrid(self, index: int) -> bool:
         """True where constant `index` is stored integers and the operator computes on real numbers.
 
-        LiteRT then rounds the activations too. Weights behind a DEQUANTIZE are ordinary real numbers.
+        LiteRT then rounds the activations too. Weights behind a DEQUANTIZE are ordinary real numbers. Raises Blocked for
+        stored integers that nothing gives a scale.
         """
         tensor = self.source(index)
-        return self.is_float() and not self.in_float and tensor.dtype is DataType.INT8 and tensor.data is not None
+        if not self.is_float() or self.in_float or tensor.dtype is not DataType.INT8 or tensor.data is None:
+            return False
+        if tensor.quantization is None:
+            reason = f"the weights '{tensor.name}' of type {tensor.type_name} have no scale"
+            raise self.block(reason, "Export the model with quantisation parameters")
+        return True
 
     def rounded(self, x: Value, symmetric: bool, kept: Sequence[int]) -> Value:
         """An activation rounded to 8 bits at run time; each index of the `kept` dimensions has a scale of its own."""

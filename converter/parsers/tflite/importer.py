@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from mslite.converter.contradictions import contradictions_block
 from mslite.converter.errors import Blocker
 from mslite.converter.mindir.flatbuffer import FlatBufferError
 from mslite.converter.mindir.graph import Graph, Shape, Value
 from mslite.converter.mindir.ops.enums import DataType
-from mslite.converter.mindir.ops.quantization import QuantDTypeCast
+from mslite.converter.mindir.ops.unary import Cast
 from mslite.converter.parsers.naming import Blocked
 from mslite.converter.parsers.stand_in import stand_in
 
@@ -18,12 +20,18 @@ from .call import Call
 from .model import SourceTensor
 from .plugin import plugin_converter
 from .quantised import axis_fits, concerns_integers, convert_quantised, mark
-from .records import is_shifted, quant_params, stored_type
+from .records import COMPLEX, is_shifted, quant_params, record_axis, stored_type
 from .registry import CONVERTERS, Converter
 from .scope import Scope, format_of
 from .session import Session
 from .unsupported import unknown
 from .variables import keep_assigned
+
+_MOVING = frozenset(
+    {"BROADCAST_TO", "EXPAND_DIMS", "GATHER", "GATHER_ND", "RESHAPE", "SLICE", "SPLIT", "SPLIT_V",
+     "SQUEEZE", "STRIDED_SLICE", "TILE", "TRANSPOSE", "UNPACK"}
+)  # fmt: skip
+"""Operators whose results have the numbers of their operands: those of few bits stay within their range."""
 
 
 class GraphImporter(Scope):
@@ -67,8 +75,10 @@ class GraphImporter(Scope):
             value = self._output(index)
             if id(value) in self.session.handles:
                 self.returned_handles[position] = value
-            else:
-                self.graph.outputs.append(value)
+                continue
+            if self.source.output_names:
+                value = self._under_name(value, index, self.source.output_names[position])
+            self.graph.outputs.append(value)
         keep_assigned(self)
         return self.graph
 
@@ -85,6 +95,7 @@ class GraphImporter(Scope):
         name = self._names[index]
         try:
             self.check_type(tensor)
+            self._check_port(tensor)
         except Blocked as blocked:
             self.session.blockers.append(
                 Blocker(name, "graph", f"of this graph input, {blocked.reason}", blocked.remedy)
@@ -99,9 +110,7 @@ class GraphImporter(Scope):
         if is_shifted(tensor) and self.outer is None:
             # The user's side of the model stays unsigned.
             value.dtype, value.quant = tensor.dtype, quant_params(tensor, shifted=False)
-            cast = QuantDTypeCast(src_t=int(tensor.dtype), dst_t=int(stored_type(tensor)))
-            (value,) = self.emit(cast, (value,), 1)
-            value.dtype, value.quant = stored_type(tensor), quant_params(tensor)
+            value = self.recast(value, stored_type(tensor), quant_params(tensor), record_axis(tensor))
         self.bind(index, value)
 
     def _input_shape(self, tensor: SourceTensor) -> Shape:
@@ -120,19 +129,45 @@ class GraphImporter(Scope):
             return (batch, *tensor.shape[1:])
         return tuple(session.symbol() if dim < 0 else dim for dim in signature)
 
+    def _check_port(self, tensor: SourceTensor) -> None:
+        """Raises Blocked for an input or output of the model that its callers have no arrays of."""
+        if self.outer is not None or tensor.data is not None:
+            return
+        reason = f"{tensor.type_name} tensors are supported inside of a model only"
+        if tensor.dtype in COMPLEX:
+            raise Blocked(reason, "Make the real and the imaginary parts tensors of their own at its borders")
+        if tensor.dtype is DataType.BFLOAT16 or tensor.element.bits:
+            raise Blocked(reason, "Export the model with inputs and outputs of another element type")
+
     def _output(self, index: int) -> Value:
         tensor = self.source.tensors[index]
         value = self.lookup(index)
+        try:
+            self._check_port(tensor)
+        except Blocked as blocked:
+            reason = f"of this graph output, {blocked.reason}"
+            self.session.blockers.append(Blocker(self._names[index], "graph", reason, blocked.remedy))
         if is_shifted(tensor) and value.dtype is stored_type(tensor) and self.outer is None:
             earlier = before_boundary(value)
             if earlier is not value and earlier.dtype is value.dtype:
                 value = earlier
             elif value not in self.graph.inputs:
                 value.name = self.session.values.unique(f"{tensor.name}/signed")
-            cast = QuantDTypeCast(src_t=int(value.dtype), dst_t=int(tensor.dtype))
-            (value,) = self.emit(cast, (value,), 1)
-            value.dtype, value.quant = tensor.dtype, quant_params(tensor, shifted=False)
+            value = self.recast(value, tensor.dtype, quant_params(tensor, shifted=False), record_axis(tensor))
             value.name = self._names[index]
+        return value
+
+    def _under_name(self, value: Value, index: int, name: str) -> Value:
+        """The value of an output with the name that a signature gives it: a copy, where it has another one to keep."""
+        is_own = self.source.tensors[index].name == name
+        if is_own and value.name == self._names[index] and value not in self.graph.outputs:
+            return value
+        if value.producer is None or value in self.graph.outputs or value in self.graph.inputs:
+            kind = self.constant(np.array(int(value.dtype), np.int32), name)
+            (copy,) = self.emit(Cast(), (value, kind), 1)
+            copy.dtype, copy.quant = value.dtype, value.quant
+            value = copy
+        value.name = self._names[index] if is_own else self.session.values.unique(name)
         return value
 
     def _import_node(self, number: int, call: Call) -> None:
@@ -191,8 +226,11 @@ class GraphImporter(Scope):
         if converter is None:
             raise unknown(call)
         for index in call.node.outputs:
-            if self.source.tensors[index].type_name != "RESOURCE":
-                self.check_type(self.source.tensors[index])
+            tensor = self.source.tensors[index]
+            if tensor.type_name != "RESOURCE":
+                self.check_type(tensor)
+            if tensor.element.bits and call.node.name not in _MOVING:
+                raise call.block(f"results of type {tensor.type_name} are not supported", "Export the model with INT8")
         try:
             return convert_quantised(call, converter) if concerns_integers(call) else converter(call)
         except OverflowError:

@@ -7,55 +7,25 @@ import mmap
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
 import tflite
 
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.flatbuffer import FlatBufferError, Source, Table
-from mslite.converter.mindir.graph import Array, numpy_type
+from mslite.converter.mindir.graph import Array
 from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.quantised import NARROW
 
+from .element_types import ElementType, element_type
 from .options import Options
+from .scales import Blocks, Quantization, read_blocks, read_quantization
+from .signatures import Signature, read_signatures
 from .sparsity import Sparsity, read_sparsity
 
 _SCHEMA_VERSION = 3
 _MAX_RANK = 8
-_LARGEST_ZERO_POINT = 1 << 16
-"""Quantised integers have 16 bits at most, but for biases, whose zero point is 0."""
-_DATA_TYPES = {
-    0: DataType.FLOAT32,
-    1: DataType.FLOAT16,
-    2: DataType.INT32,
-    3: DataType.UINT8,
-    4: DataType.INT64,
-    5: DataType.STRING,
-    6: DataType.BOOL,
-    7: DataType.INT16,
-    8: DataType.COMPLEX64,
-    9: DataType.INT8,
-    10: DataType.FLOAT64,
-    11: DataType.COMPLEX128,
-    12: DataType.UINT64,
-    15: DataType.UINT32,
-    16: DataType.UINT16,
-    17: DataType.INT8,
-    18: DataType.BFLOAT16,
-}
-_BLOCKWISE = 2
-"""The kind of quantisation details that gives scales per block of elements."""
-_INT4 = 17
-"""Stored two to a byte, the first one low."""
-_TYPE_NAMES = {number: name for name, number in vars(tflite.TensorType).items() if isinstance(number, int)}
+_BLOCKWISE, _MULTI_AXIS = 2, 3
+"""Kinds of quantisation details: scales per block of elements, and along several dimensions."""
 _OPERATOR_NAMES = {number: name for name, number in vars(tflite.BuiltinOperator).items() if isinstance(number, int)}
-
-
-@dataclass(frozen=True)
-class Quantization:
-    """real = scale * (q - zero_point), one pair or one per index of dimension `axis`."""
-
-    scales: tuple[float, ...]
-    zero_points: tuple[int, ...]
-    axis: int
 
 
 @dataclass(frozen=True)
@@ -70,39 +40,24 @@ class SourceTensor:
     quantization: Quantization | None
     is_variable: bool
     sparsity: Sparsity | None
-    bits: int = 8
-    """of an element, where that is not the size of `dtype`: 4-bit integers are read into INT8"""
+    element: ElementType
+    """as the file stores it"""
+    blocks: Blocks | None = None
+    """of a constant whose `dtype` is that of what it is decoded to"""
+
+    @property
+    def is_decoded(self) -> bool:
+        """Whether `dtype` is that of the real numbers that a constant is decoded to when it is read."""
+        return self.data is not None and self.dtype is not self.element.dtype
 
     def array(self) -> Array | None:
-        """The contents of a constant, a view where possible. Raises FlatBufferError when they do not fit the shape."""
+        """The contents of a constant, a view where possible, those with scales per block as they are stored. Raises
+        FlatBufferError when they do not fit the shape."""
         if self.data is None:
             return None
-        dtype = numpy_type(self.dtype)
         if self.sparsity is not None:
-            if self.bits != 8 or len(self.data) % dtype.itemsize:
-                raise FlatBufferError(f"tensor '{self.name}' is sparse and has elements of parts of bytes")
-            return self.sparsity.dense(np.frombuffer(bytes(self.data), dtype), self.shape, self.name)
-        count = 1
-        for dim in self.shape:
-            count *= dim
-        if self.bits == 4:
-            return self._nibbles(count)
-        if count * dtype.itemsize != len(self.data):
-            raise FlatBufferError(
-                f"tensor '{self.name}' has {len(self.data)} bytes, its shape asks for {count * dtype.itemsize}"
-            )
-        array: Array = np.frombuffer(self.data, dtype).reshape(self.shape)
-        return array if array.flags.aligned else array.copy()
-
-    def _nibbles(self, count: int) -> Array:
-        assert self.data is not None
-        if (count + 1) // 2 != len(self.data):
-            raise FlatBufferError(
-                f"tensor '{self.name}' has {len(self.data)} bytes, its shape asks for {(count + 1) // 2}"
-            )
-        pairs = np.frombuffer(self.data, np.int8)
-        both = np.stack([np.left_shift(pairs, 4) >> 4, pairs >> 4], axis=1)
-        return both.reshape(-1)[:count].reshape(self.shape)
+            return self.sparsity.dense(self.element.elements(self.data, None, self.name), self.shape, self.name)
+        return self.element.elements(self.data, math.prod(self.shape), self.name).reshape(self.shape)
 
 
 @dataclass(frozen=True)
@@ -125,12 +80,15 @@ class SourceGraph:
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
     operators: list[SourceOperator] = field(default_factory=list)
+    output_names: tuple[str, ...] = ()
+    """of `outputs`, where a signature says them; else they have the names of their tensors"""
 
 
 @dataclass(frozen=True)
 class SourceModel:
     name: str
     graphs: list[SourceGraph]
+    signatures: tuple[Signature, ...] = ()
 
 
 def load(path: Path) -> SourceModel:
@@ -167,7 +125,7 @@ def _model(source: Source, name: str) -> SourceModel:
     graphs = [_graph(table, index, buffers, codes, source) for index, table in enumerate(root.tables(2) or ())]
     if not graphs:
         raise FlatBufferError("it has no graph")
-    return SourceModel(name, graphs)
+    return SourceModel(name, graphs, read_signatures(root.tables(7) or (), len(graphs)))
 
 
 def _buffer(table: Table, source: Source) -> memoryview:
@@ -243,11 +201,19 @@ def _tensor(table: Table, index: int, buffers: list[memoryview]) -> SourceTensor
     if buffer >= max(len(buffers), 1):
         raise FlatBufferError(f"tensor '{name}' asks for buffer {buffer}; there are {len(buffers)}")
     data = buffers[buffer] if buffers else memoryview(b"")
-    number = int(table.scalar(1, "byte"))
-    dtype, type_name = _DATA_TYPES.get(number, DataType.UNKNOWN), _TYPE_NAMES.get(number, f"type {number}")
-    quantization = table.table(4)
-    if quantization is not None and int(quantization.scalar(4, "ubyte")) == _BLOCKWISE:
-        dtype, type_name = DataType.UNKNOWN, f"{type_name} with scales per block"
+    element = element_type(int(table.scalar(1, "byte")))
+    dtype, type_name = element.constant_dtype if len(data) else element.dtype, element.name
+    quantization, blocks = table.table(4), None
+    records = read_quantization(quantization, name)
+    details = 0 if quantization is None else int(quantization.scalar(4, "ubyte"))
+    if quantization is not None and details == _BLOCKWISE:
+        blocks = read_blocks(described) if (described := quantization.table(5)) is not None else None
+        dtype = DataType.FLOAT32 if blocks is not None and len(data) else DataType.UNKNOWN
+        type_name = f"{type_name} with scales per block"
+    elif len(data) and dtype in NARROW and records is not None and min(records.scales) < 0:
+        dtype = DataType.FLOAT32  # no kernel takes such scales
+    elif details == _MULTI_AXIS:
+        dtype, type_name = DataType.UNKNOWN, f"{type_name} with scales along several dimensions"
     return SourceTensor(
         name,
         dtype,
@@ -255,24 +221,9 @@ def _tensor(table: Table, index: int, buffers: list[memoryview]) -> SourceTensor
         shape,
         tuple(int(dim) for dim in table.numbers(7, "int") or ()),
         data if len(data) else None,
-        _quantization(quantization, name),
+        records,
         bool(table.scalar(5, "bool")),
         read_sparsity(table.table(6), len(shape), name),
-        4 if number == _INT4 else 8,
+        element,
+        blocks,
     )
-
-
-def _quantization(table: Table | None, name: str) -> Quantization | None:
-    if table is None:
-        return None
-    scales = table.numbers(2, "float")
-    if not scales or not all(math.isfinite(scale) and scale >= 0 for scale in scales):
-        return None
-    points = tuple(int(point) for point in table.numbers(3, "long") or (0,) * len(scales))
-    if not all(-_LARGEST_ZERO_POINT <= point <= _LARGEST_ZERO_POINT for point in points):
-        raise FlatBufferError(f"tensor '{name}' has an impossible zero point")
-    if len(points) == 1:
-        points *= len(scales)
-    if len(points) != len(scales):
-        raise FlatBufferError(f"tensor '{name}' has {len(scales)} scales and {len(points)} zero points")
-    return Quantization(tuple(float(scale) for scale in scales), points, int(table.scalar(6, "int")))

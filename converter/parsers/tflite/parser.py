@@ -43,6 +43,7 @@ from . import (  # noqa: F401  (each registers its converters)
     variables,
     volumes,
 )
+from .entry import with_signature
 from .importer import GraphImporter
 from .model import damaged, load
 from .session import Session
@@ -50,18 +51,23 @@ from .session import Session
 FRAMEWORK_TFLITE = 4
 
 
-def parse(path: str | os.PathLike[str]) -> Module:
+def parse(path: str | os.PathLike[str], signature: str = "") -> Module:
     """Reads a TensorFlow Lite model; activations are NHWC, weights in MindIR's layout, constants views of the file.
+
+    `signature` names the one whose graph is read, and gives inputs and outputs their names; without it the first graph is
+    read, whose tensors have the names.
 
     Graph inputs have the shape that the file states (a dynamic batch is stated as 1); other sizes that may vary are
     symbols.
 
-    Raises ConversionError for a file that is not a sound model, and for all nodes that cannot be expressed, at once.
+    Raises ConversionError for a file that is not a sound model, and for all nodes that cannot be expressed, at once;
+    UsageError for a signature that is not there, or that is missing where signatures are of different graphs.
     """
     model = load(Path(path))
-    session = Session(model)
-    importer = GraphImporter.begin(session, 0, "main_graph")
     try:
+        model, number = with_signature(model, signature)
+        session = Session(model)
+        importer = GraphImporter.begin(session, number, "main_graph")
         importer.run()
     except FlatBufferError as error:
         raise damaged(model.name, error) from None
@@ -74,7 +80,7 @@ def parse(path: str | os.PathLike[str]) -> Module:
         raise damaged(model.name, FlatBufferError("the graph has no outputs"))
     return Module(
         session.graphs,
-        name=model.graphs[0].name,
+        name=model.graphs[number].name,
         framework=FRAMEWORK_TFLITE,
         stated_sizes=session.stated_sizes,
     )

@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 
 from mslite.converter.mindir.graph import Node, Value
 from mslite.converter.mindir.ops.enums import DataType, QuantType
-from mslite.converter.mindir.ops.quantization import QuantDTypeCast
 from mslite.converter.mindir.ops.rearrange import Bitcast
 from mslite.converter.mindir.quantised import (
     LOOKS,
@@ -26,8 +25,8 @@ from mslite.converter.mindir.quantised import (
 from mslite.converter.parsers.naming import Blocked
 
 from .call import Call
+from .records import has_scales, is_shifted, quant_params, record_axis, stored_type
 from .records import is_quantised as is_quantised_tensor
-from .records import is_shifted, quant_params, stored_type
 from .scope import Scope
 
 _OWN_WAYS = frozenset(
@@ -65,6 +64,10 @@ def convert_quantised(call: Call, converter: Callable[[Call], Value | Sequence[V
     scope = call.scope
     first = len(scope.graph.nodes)
     variables = scope.variables.copy()
+    used = [scope.source.tensors[index] for index in (*call.node.inputs, *call.node.outputs) if index >= 0]
+    # No node on stored integers says to which dimension scales belong, or reads weights that were decoded.
+    if any(has_scales(tensor) or tensor.is_decoded for tensor in used):
+        return _on_reals(call, converter)
     try:
         results = _sequence(converter(call))
         if call.node.name in _SPLITTING:
@@ -77,6 +80,10 @@ def convert_quantised(call: Call, converter: Callable[[Call], Value | Sequence[V
         node.set_inputs(())
     del scope.graph.nodes[first:]
     scope.variables.restore(variables)
+    return _on_reals(call, converter)
+
+
+def _on_reals(call: Call, converter: Callable[[Call], Value | Sequence[Value]]) -> Sequence[Value]:
     call.in_float = True
     return [_quantised(call, value, index) for index, value in enumerate(_sequence(converter(call)))]
 
@@ -90,10 +97,7 @@ def _quantised(call: Call, value: Value, index: int) -> Value:
     if index >= len(call.node.outputs) or not is_quantised_tensor(call.output(index)):
         return value
     tensor = call.output(index)
-    dtype = stored_type(tensor)
-    result = call.emit(QuantDTypeCast(src_t=int(DataType.FLOAT32), dst_t=int(dtype)), value)
-    result.dtype, result.quant = dtype, quant_params(tensor)
-    return result
+    return call.scope.recast(value, stored_type(tensor), quant_params(tensor), record_axis(tensor), call.origin)
 
 
 def _copied(call: Call, value: Value, index: int) -> Value:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.graph import Value, numpy_type
 from mslite.converter.mindir.ops.arithmetic import AddFusion, DivFusion, MulFusion
+from mslite.converter.mindir.ops.audio import FftReal
 from mslite.converter.mindir.ops.enums import DataType
-from mslite.converter.mindir.ops.quantization import QuantDTypeCast
+from mslite.converter.mindir.ops.rearrange import Bitcast
 from mslite.converter.mindir.ops.unary import Cast, Clip, Round
 from mslite.converter.mindir.quantised import NARROW, SHIFTS, is_quantised, same_records
 
 from .boundary import before_boundary
 from .call import Call
+from .records import COMPLEX, record_axis, stored_type, wide_records
 from .records import is_quantised as is_quantised_tensor
-from .records import stored_type, wide_records
 from .registry import tflite_operator
 
 _STORED = NARROW | {DataType.INT32}
@@ -25,13 +26,15 @@ _STORED = NARROW | {DataType.INT32}
 def dequantize(call: Call) -> Value:
     """Constants are decoded; operators that can read them as they are stored find the stored form."""
     x = call.input(0)
-    if x.data is not None:
+    if is_quantised_tensor(call.output()):
+        raise call.block("its result is quantised", "Use QUANTIZE")
+    if x.data is not None and (x.quant or x.dtype not in NARROW):
         return call.scope.decoded(x)
     if is_quantised(x):
         return call.scope.real(x, call.origin)
     if x.dtype in NARROW:
         raise call.block("its input has no scale", "Export the model with quantisation parameters")
-    return call.emit(Cast(), x, call.ints(int(DataType.FLOAT32)))
+    return _plain_cast(call, x, DataType.FLOAT32)
 
 
 @tflite_operator("QUANTIZE")
@@ -44,8 +47,15 @@ def quantize(call: Call) -> Value:
     if not records or (x.dtype in _STORED and not x.quant):
         if tensor.dtype in NARROW or x.dtype in _STORED:
             raise call.block("its input or output has no scale", "Export the model with quantisation parameters")
-        return call.emit(Cast(), x, call.ints(int(tensor.dtype)))
+        return _plain_cast(call, x, tensor.dtype)
     dtype = stored_type(tensor)
+    axis = record_axis(tensor)
+    if len(x.quant) > 1 and x.data is None:
+        of_x = record_axis(call.source(0))
+        if len(records) > 1 and axis != of_x:
+            x = call.scope.real(x, call.origin)
+        else:
+            axis = of_x
     if x.dtype is dtype and same_records(x.quant, records):
         if all(old.dstDtype == new.dstDtype for old, new in zip(x.quant, records, strict=True)):
             return x
@@ -54,15 +64,19 @@ def quantize(call: Call) -> Value:
         x = before_boundary(x)
     if x.dtype not in _STORED:
         x = call.as_type(x, DataType.FLOAT32)
-    result = call.emit(QuantDTypeCast(src_t=int(x.dtype), dst_t=int(dtype)), x)
-    result.dtype, result.quant = dtype, records
-    return result
+    return call.scope.recast(x, dtype, records, axis, call.origin)
 
 
 def stored_integers(call: Call, x: Value) -> Value:
-    """The integers that a quantised tensor stores, as float32: real / scale + zero point, rounded."""
-    (record,) = x.quant
-    shift = SHIFTS.get(DataType(record.dstDtype), 0)
+    """The integers that a quantised tensor stores in the source, as float32."""
+    shift = SHIFTS.get(DataType(x.quant[0].dstDtype), 0)
+    if x.data is not None:
+        return call.const(x.data.astype(np.float32) + np.float32(shift))
+    if len(x.quant) > 1:
+        plain = call.emit(Bitcast(data_type=int(x.dtype)), x)
+        plain.dtype = x.dtype
+        return call.emit(AddFusion(), call.as_type(plain, DataType.FLOAT32), call.const(shift, np.float32))
+    (record,) = x.quant  # real / scale + zero point, rounded
     scaled = call.emit(DivFusion(), call.scope.real(x, call.origin), call.const(record.scale, np.float32))
     point = call.const(record.zeroPoint + shift, np.float32)
     return call.emit(AddFusion(), call.emit(Round(), scaled), point)
@@ -70,17 +84,34 @@ def stored_integers(call: Call, x: Value) -> Value:
 
 @tflite_operator("CAST")
 def cast(call: Call) -> Value:
-    """Casts see the stored integers of quantised tensors."""
+    """Casts see the stored integers of quantised tensors, and of complex numbers the real part."""
     x, dtype = call.input(0), call.output().dtype
     if dtype is DataType.STRING:
         raise call.block("it makes strings", "Move text processing out of the model")
     if is_quantised_tensor(call.output()):
         raise call.block("its result is quantised", "Use QUANTIZE")
-    if len(x.quant) == 1 and is_quantised(x):
+    if is_quantised(x):
         x = stored_integers(call, x)
         x.dtype = DataType.FLOAT32
         return call.as_type(x, dtype)
-    return call.emit(Cast(), x, call.ints(int(dtype)))
+    return _plain_cast(call, x, dtype)
+
+
+def _plain_cast(call: Call, x: Value, dtype: DataType) -> Value:
+    """Of complex64 the real part; what is out of the range of 8 or 16 bits becomes the nearest integer, as in LiteRT."""
+    if x.dtype not in COMPLEX and dtype not in COMPLEX:
+        if x.dtype is DataType.FLOAT32 and dtype in NARROW:
+            limits = np.iinfo(numpy_type(dtype).name)
+            x = call.emit(Clip(min=float(limits.min), max=float(limits.max)), x)
+        return call.emit(Cast(), x, call.ints(int(dtype)))
+    if x.dtype is dtype:
+        return x
+    if dtype in COMPLEX or x.dtype is not DataType.COMPLEX64:
+        reason = f"a cast from {call.source(0).type_name} to {call.output().type_name} is not supported"
+        raise call.block(reason, "Keep the real and the imaginary parts of complex numbers in tensors of their own")
+    real = call.emit(FftReal(), x)
+    real.dtype = DataType.FLOAT32
+    return call.as_type(real, dtype)
 
 
 @tflite_operator("FAKE_QUANT")

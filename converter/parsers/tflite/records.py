@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
+from mslite.converter.mindir.flatbuffer import FlatBufferError
 from mslite.converter.mindir.graph import Array, numpy_type
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.tables import QuantParam
-from mslite.converter.mindir.quantised import NARROW, SHIFTS, SIGNED, same_records
+from mslite.converter.mindir.quantised import NARROW, SHIFTS, SIGNED, real_numbers, same_records
+from mslite.converter.parsers.naming import Blocked
 
 from .model import SourceTensor
+
+COMPLEX = frozenset({DataType.COMPLEX64, DataType.COMPLEX128})
+"""Types that only some nodes read and make."""
+
+_MOST_CHANNELS = 2048
+"""Scales that the runtime's casts take."""
 
 _BIASES = frozenset({DataType.INT32, DataType.INT64})
 
@@ -42,7 +50,7 @@ def quant_params(tensor: SourceTensor, shifted: bool = True) -> tuple[QuantParam
     quantization = tensor.quantization
     if quantization is None or (tensor.dtype not in NARROW and (tensor.dtype not in _BIASES or tensor.data is None)):
         return ()
-    if tensor.dtype in _BIASES and not any(scale > 0 for scale in quantization.scales):
+    if tensor.dtype in _BIASES and not any(quantization.scales):
         return ()
     shift = SHIFTS.get(tensor.dtype, 0) if shifted else 0
     bits = 8 * numpy_type(tensor.dtype).itemsize
@@ -67,6 +75,28 @@ def wide_records(tensor: SourceTensor) -> tuple[QuantParam, ...]:
     )
 
 
+def record_axis(tensor: SourceTensor) -> int:
+    """The dimension whose indices have a record each; 0 where there is one record. Raises Blocked for what no cast takes."""
+    quantization = tensor.quantization
+    if quantization is None or len(quantization.scales) < 2:
+        return 0
+    count, axis, shape = len(quantization.scales), quantization.axis, tensor.shape
+    axis = 0 if len(shape) == 1 else axis
+    if shape and not (0 <= axis < len(shape) and shape[axis] == count):
+        reason = f"tensor '{tensor.name}' has {count} scales along dimension {axis} of the shape {shape}"
+        raise Blocked(reason, "Export the model again")
+    if count > _MOST_CHANNELS:
+        reason = f"tensor '{tensor.name}', which is computed, has {count} scales; {_MOST_CHANNELS} are supported"
+        raise Blocked(reason, "Quantise activations with one scale")
+    return axis
+
+
+def has_scales(tensor: SourceTensor) -> bool:
+    """True for a tensor that is computed and has a scale for each index of a dimension."""
+    quantization = tensor.quantization
+    return is_quantised(tensor) and tensor.data is None and quantization is not None and len(quantization.scales) > 1
+
+
 def is_quantised(tensor: SourceTensor) -> bool:
     """True for a tensor whose 8 or 16-bit integers stand for real numbers."""
     return tensor.dtype in NARROW and tensor.quantization is not None
@@ -87,6 +117,21 @@ def stored(tensor: SourceTensor, array: Array) -> Array:
     if not is_shifted(tensor):
         return array
     return (array.astype(np.int32) - SHIFTS[tensor.dtype]).astype(numpy_type(stored_type(tensor)))
+
+
+def scaled(tensor: SourceTensor, numbers: Array) -> Array:
+    """The real numbers of a constant that is decoded, with its scales where it has such. Raises FlatBufferError."""
+    quantization = tensor.quantization
+    if quantization is None or not any(quantization.scales):
+        return numbers
+    records = [
+        QuantParam(scale=scale, zeroPoint=point)
+        for scale, point in zip(quantization.scales, quantization.zero_points, strict=True)
+    ]
+    try:
+        return real_numbers(numbers, records, 0 if numbers.ndim == 1 else quantization.axis)
+    except ValueError as error:
+        raise FlatBufferError(f"tensor '{tensor.name}': {error}") from None
 
 
 def record_of_result(operator: str, index: int, operand: SourceTensor, result: SourceTensor) -> tuple[QuantParam, ...]:

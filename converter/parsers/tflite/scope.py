@@ -5,18 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from mslite.converter.mindir.flatbuffer import FlatBufferError
-from mslite.converter.mindir.graph import Graph, Value, numpy_type
+from mslite.converter.mindir.graph import Array, Graph, Value, numpy_type
 from mslite.converter.mindir.graph import constant as make_constant
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.mindir.ops.quantization import QuantDTypeCast
-from mslite.converter.mindir.quantised import is_quantised
+from mslite.converter.mindir.ops.tables import QuantParam
+from mslite.converter.mindir.quantised import NARROW, is_quantised
 from mslite.converter.parsers.naming import Blocked
 from mslite.converter.parsers.scope import Origin
 
 from .constants import Constants
 from .graph_variables import GraphVariables
 from .model import SourceGraph, SourceTensor
-from .records import quant_params, stored
+from .records import quant_params, record_axis, scaled, stored
 from .session import Session
 
 
@@ -69,11 +70,26 @@ class Scope(Constants):
             array = np.broadcast_to(np.zeros((), numpy_type(tensor.dtype)), tensor.shape)
         if array is None:
             raise FlatBufferError(f"{self._reader(index)} reads the tensor '{tensor.name}', which nothing produces")
+        if tensor.blocks is not None:
+            scales = self._block_numbers(tensor.blocks.scales, tensor.name, "scales")
+            has_points = tensor.blocks.points > 0
+            points = self._block_numbers(tensor.blocks.points, tensor.name, "zero points") if has_points else None
+            array = tensor.blocks.decoded(array, scales, points, tensor.name)
+        elif tensor.is_decoded:
+            array = scaled(tensor, array)
         value = make_constant(name, stored(tensor, array), format_of(tensor))
         value.quant = quant_params(tensor)
         if len(value.quant) > 1 and tensor.quantization is not None:
             self.check_axis(value, tensor.quantization.axis)
         return value
+
+    def _block_numbers(self, index: int, name: str, what: str) -> Array:
+        """The contents of a tensor that describes the constant `name`."""
+        tensors = self.source.tensors
+        array = tensors[index].array() if 0 <= index < len(tensors) and tensors[index].blocks is None else None
+        if array is None or array.dtype.kind not in "fiu":
+            raise FlatBufferError(f"tensor '{name}' has {what} in tensor {index}, which holds no constant numbers")
+        return array
 
     def _reader(self, index: int) -> str:
         """Who reads a tensor, for a message."""
@@ -92,16 +108,51 @@ class Scope(Constants):
             return value
         key = (value, "real")
         if key not in self._derived:
-            cast = QuantDTypeCast(src_t=int(value.dtype), dst_t=int(DataType.FLOAT32))
-            (self._derived[key],) = self.emit(cast, (value,), 1, origin)
-            self._derived[key].dtype = DataType.FLOAT32
+            tensor = self.tensor_of(value)
+            axis = record_axis(tensor) if tensor is not None and len(value.quant) > 1 else 0
+            self._derived[key] = self.recast(value, DataType.FLOAT32, (), axis, origin)
         return self._derived[key]
 
+    def recast(
+        self,
+        value: Value,
+        dtype: DataType,
+        records: tuple[QuantParam, ...],
+        axis: int = 0,
+        origin: Origin | None = None,
+    ) -> Value:
+        """Between real numbers and stored integers, or between such; several records belong to dimension `axis`."""
+        _check_records(value.name, value.dtype, value.quant)
+        _check_records(value.name, dtype, records)
+        cast = QuantDTypeCast(src_t=int(value.dtype), dst_t=int(dtype), axis=axis)
+        (result,) = self.emit(cast, (value,), 1, origin)
+        result.dtype, result.quant = dtype, records
+        return result
+
     def check_type(self, tensor: SourceTensor) -> None:
-        """Raises Blocked for an element type that there is no tensor of."""
-        if tensor.dtype in (DataType.UNKNOWN, DataType.BFLOAT16):
-            reason = f"tensors of type {tensor.type_name} are not supported"
+        """Raises Blocked for an element type, or a scale, that there is no tensor of."""
+        if tensor.dtype is DataType.UNKNOWN:
+            computed = "computed " if tensor.element.decode is not None and tensor.data is None else ""
+            reason = f"{computed}tensors of type {tensor.type_name} are not supported"
             raise Blocked(reason, "Export the model with another element type")
+        quantization = tensor.quantization
+        if quantization is not None and min(quantization.scales) < 0 and tensor.data is None and tensor.dtype in NARROW:
+            reason = f"the tensor '{tensor.name}', which is computed, has a scale below zero"
+            raise Blocked(reason, "Quantise the model again")
+
+
+def _check_records(name: str, dtype: DataType, records: tuple[QuantParam, ...]) -> None:
+    """Raises Blocked for records of `name`, or of what is made of it, that no kernel takes."""
+    limits = np.iinfo(numpy_type(dtype).name) if dtype in NARROW else None
+    for record in records:
+        if not record.scale > 0:
+            raise Blocked(
+                f"the tensor '{name}' or what is made of it has a scale that is not positive",
+                "Quantise the model again",
+            )
+        if limits is not None and not limits.min <= record.zeroPoint <= limits.max:
+            reason = f"the tensor '{name}' or what is made of it has a zero point outside of its element type"
+            raise Blocked(reason, "Quantise the model again")
 
 
 def format_of(tensor: SourceTensor) -> Format:

@@ -26,9 +26,15 @@ def part(call: Call) -> Value:
     return call.emit(_PARTS[call.node.name], call.input(0))
 
 
+def _check_result(call: Call) -> None:
+    if call.output().dtype is not DataType.COMPLEX64:
+        raise call.block(f"its result is of type {call.output().type_name}, not COMPLEX64", "Use complex64")
+
+
 @tflite_operator("RFFT2D")
 def rfft2d(call: Call) -> Value:
     """Inputs x, [height, width] of the transform."""
+    _check_result(call)
     lengths = call.integers(1, "the lengths of the transform")
     if len(lengths) != 2:
         raise call.block(f"{len(lengths)} lengths are given, not 2")
@@ -38,6 +44,7 @@ def rfft2d(call: Call) -> Value:
 @tflite_operator("CUSTOM:FlexRFFT")
 def rfft(call: Call) -> Value:
     """Inputs x, [length of the transform]."""
+    _check_result(call)
     lengths = call.integers(1, "the length of the transform")
     if len(lengths) != 1:
         raise call.block(f"{len(lengths)} lengths are given, not 1")

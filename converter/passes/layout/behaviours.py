@@ -30,6 +30,10 @@ def is_single(value: Value) -> bool:
     return value.shape is not None and all(size == 1 for size in value.shape)
 
 
+Remap = Callable[[Node, Perm], Operator]
+"""Gives the operator for a node whose data is in layout `perm`, changing side operands."""
+
+
 class ChannelsLast(Behaviour):
     """Computes on channels-last tensors only: convolution, pooling, batch normalisation, ..."""
 
@@ -56,8 +60,10 @@ class ChannelsLast(Behaviour):
 class Elementwise(Behaviour):
     """Broadcasts its data operands; the first `data_operands` of them, or all."""
 
-    def __init__(self, data_operands: int | None = None) -> None:
+    def __init__(self, data_operands: int | None = None, remap: Remap | None = None) -> None:
         self._data_operands = data_operands
+        self._remap = remap
+        """Changes an axis."""
 
     def _data(self, node: Node) -> tuple[Value, ...]:
         return node.inputs[: self._data_operands]
@@ -106,6 +112,8 @@ class Elementwise(Behaviour):
             changed[index] = constant(f"{value.name}_nhwc", np.ascontiguousarray(data.reshape(data.shape[leading:])))
             changed[index].is_parameter = value.is_parameter
         node.set_inputs(changed)
+        if self._remap is not None:
+            node.op = self._remap(node, perm)
         return [node]
 
 
@@ -148,10 +156,6 @@ class ChannelsFirst(Rounding):
         return [node]
 
 
-Remap = Callable[[Node, Perm], Operator | None]
-"""Gives the operator for a node whose data is in layout `perm`, changing side operands; None when it cannot."""
-
-
 class AxisBased(Behaviour):
     """Follows any layout; `can` says for which nodes, `remap` changes the axes.
 
@@ -160,7 +164,7 @@ class AxisBased(Behaviour):
 
     def __init__(
         self,
-        remap: Callable[[Node, Perm], Operator],
+        remap: Remap,
         can: Callable[[Node], bool] = lambda node: True,
         several_inputs: bool = False,
     ) -> None:
@@ -207,6 +211,12 @@ def axis_in(perm: Perm, axis: int) -> int:
 
 def axis_attribute(node: Node, perm: Perm) -> Operator:
     return changed(node.op, axis=axis_in(perm, int(getattr(node.op, "axis"))))  # noqa: B009
+
+
+def record_axis(node: Node, perm: Perm) -> Operator:
+    """The axis counts where an operand or a result has several records."""
+    several = any(len(value.quant) > 1 for value in (*node.inputs, *node.outputs))
+    return axis_attribute(node, perm) if several else node.op
 
 
 def axes_attribute(node: Node, perm: Perm) -> Operator:

@@ -20,6 +20,7 @@ from mslite.converter.passes.layout.behaviours import (
     has_rows,
     keeps_rank,
     permute_rows,
+    record_axis,
     remap_axes_list,
 )
 from mslite.converter.passes.layout.layouts import Behaviour
@@ -55,7 +56,7 @@ _REDUCING = Reducing()
 
 _BY_NAME: dict[str, Behaviour] = {
     "Cast": Elementwise(1),
-    "QuantDTypeCast": Elementwise(1),
+    "QuantDTypeCast": Elementwise(1, record_axis),
     "DynamicQuantizeLinear": Rounding(),
     "InstanceNorm": ChannelsFirst(_channels_last_norm),
     "Softmax": _AXES,

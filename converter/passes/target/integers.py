@@ -11,6 +11,7 @@ from mslite.converter.mindir.ops.enums import DataType, QuantType
 from mslite.converter.mindir.ops.quantization import DynamicQuant, QuantDTypeCast
 from mslite.converter.mindir.quantised import channel_axis, is_quantised, real_numbers
 from mslite.converter.passes.context import Context
+from mslite.converter.passes.graph_edit import changed
 
 _NOT_THESE = frozenset({"QuantDTypeCast", "DynamicQuant", "Bitcast", "Cast"})
 _FULL_BIAS = DataType.INT32
@@ -88,9 +89,9 @@ def requantise_through_reals(module: Module, version: Version) -> bool:
             if not (is_quantised(before) and is_quantised(after) and before.dtype is after.dtype is DataType.INT8):
                 continue
             real = Value(f"{after.name}_real", DataType.FLOAT32, after.shape, format=after.format)
-            op = QuantDTypeCast(src_t=int(before.dtype), dst_t=int(DataType.FLOAT32))
+            op = changed(node.op, dst_t=int(DataType.FLOAT32))
             graph.insert_before(node, Node(op, f"{node.name}_pre", (before,), (real,)))
-            node.op = QuantDTypeCast(src_t=int(DataType.FLOAT32), dst_t=int(after.dtype))
+            node.op = changed(node.op, src_t=int(DataType.FLOAT32))
             node.set_inputs([real])
             found = True
     return found

@@ -159,6 +159,25 @@ def test_what_is_kept_between_calls_is_named(name: str, reason: str, tmp_path: P
     assert not list(tmp_path.glob("result*"))
 
 
+def test_a_signature_of_a_saved_model_is_chosen_by_its_name(tmp_path: Path) -> None:
+    module = Module()
+    signatures = {
+        "serving_default": module.serve.get_concrete_function(),
+        "other": module.other.get_concrete_function(),
+    }
+    tf.saved_model.save(module, str(tmp_path / "saved"), signatures=signatures)
+    given = np.array([3, 4], np.float32)
+    (file,) = convert(Options(tmp_path / "saved", tmp_path / "result", signature="other")).files
+    loaded = mslite.Model()
+    loaded.build_from_file(file, mslite.ModelType.MINDIR_LITE)
+    (output,) = loaded.predict([given])
+    assert (output.name, output.get_data_to_numpy().tolist()) == ("y", [3, 4])
+    with pytest.raises(
+        ConversionError, match=r"'third' \(its signatures: other, serving_default\); name one with --sig"
+    ):
+        convert(Options(tmp_path / "saved", tmp_path / "result", signature="third"))
+
+
 def test_a_damaged_keras_file_is_refused_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "model.keras").write_bytes(b"nothing")
     with pytest.raises(ConversionError, match="TensorFlow cannot freeze this model: ") as caught:

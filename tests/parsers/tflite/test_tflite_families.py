@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mslite.converter.parsers.tflite import parse
-from tests.parsers.tflite.tflite_build import Tensor, single
+from tests.parsers.tflite.tflite_build import Graph, Operator, Tensor, build, single
 from tests.parsers.tflite.tflite_run import Array, lowered, run_module, run_source
 
 _CHANCE = np.random.default_rng(11)
@@ -183,16 +183,6 @@ CASES: dict[str, tuple[str, list[Any], dict[str, Any]]] = {
         [f32(2, 5), _CHANCE.integers(0, 99, (5, 12)).astype(np.int32)],
         {"outputs": ("int32",)} | options("LSHProjectionOptions", _0=("byte", 2)),
     ),
-    "spectrum of images": (
-        "RFFT2D",
-        [f32(2, 8, 16), i32(8, 16)],
-        {"constant": (1,), "outputs": ("complex64",)} | options("Rfft2dOptions"),
-    ),
-    "spectrum, cut and continued": (
-        "RFFT2D",
-        [f32(3, 5, 9), i32(8, 4)],
-        {"constant": (1,), "outputs": ("complex64",)} | options("Rfft2dOptions"),
-    ),
     "volume, same": ("CONV_3D", [f32(1, 5, 6, 7, 3), f32(3, 2, 3, 3, 4), f32(4)], {"constant": (1, 2)} | volume(0, (2, 1, 2))),
     "volume, valid, dilated": (
         "CONV_3D",
@@ -277,3 +267,27 @@ def test_same_as_litert(case: str, tmp_path: Path) -> None:
         assert ours.shape == theirs.shape
         assert ours.dtype == theirs.dtype
         np.testing.assert_allclose(ours, theirs, rtol=3e-5, atol=3e-5)
+
+
+@pytest.mark.parametrize(
+    ("shape", "lengths"), [((2, 8, 16), (8, 16)), ((3, 5, 9), (8, 4))], ids=["whole", "cut, continued"]
+)
+@pytest.mark.parametrize("part", ["REAL", "IMAG", "COMPLEX_ABS", "CAST"])
+def test_spectra_of_images(part: str, shape: tuple[int, ...], lengths: tuple[int, int], tmp_path: Path) -> None:
+    """A model gives away real numbers only."""
+    spectrum = (*shape[:-2], lengths[0], lengths[1] // 2 + 1)
+    tensors = [
+        Tensor("x", shape),
+        Tensor("n", data=i32(*lengths)),
+        Tensor("c", spectrum, "complex64"),
+        Tensor("y", spectrum),
+    ]
+    nodes = [Operator("RFFT2D", [0, 1], [2], options_type="Rfft2dOptions"), Operator(part, [2], [3])]
+    model = build(Graph(tensors, [0], [3], nodes))
+    x = f32(*shape)
+    (expected,) = run_source(model, [x])
+    path = tmp_path / "model.tflite"
+    path.write_bytes(model)
+    (found,) = run_module(lowered(parse(path)), [x])
+    assert (found.shape, found.dtype) == (expected.shape, expected.dtype)
+    np.testing.assert_allclose(found, expected, rtol=3e-5, atol=3e-5)

@@ -36,6 +36,43 @@ def test_refused_by_name(operator: str, message: str, tmp_path: Path) -> None:
     assert operator in str(failure.value)
 
 
+SPECTRUM = [Tensor("x", (2, 8)), Tensor("n", data=np.array([2, 8], np.int32)), Tensor("c", (2, 5), "complex64")]
+FOURIER = Operator("RFFT2D", [0, 1], [2], {}, "Rfft2dOptions")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32", "int64", "float16", "bool"])
+def test_a_cast_of_complex_numbers_takes_the_real_part(dtype: str, tmp_path: Path) -> None:
+    path = tmp_path / "model.tflite"
+    nodes = [FOURIER, Operator("CAST", [2], [3])]
+    path.write_bytes(build(Graph([*SPECTRUM, Tensor("y", (2, 5), dtype)], [0], [3], nodes)))
+    x = np.random.default_rng(5).standard_normal((2, 8)).astype(np.float32)
+    (found,) = run_module(lowered(parse(path)), [x])
+    real = np.fft.rfft2(x).real.astype(np.float32)
+    assert found.dtype == np.dtype(dtype)
+    np.testing.assert_allclose(found.astype(np.float64), real.astype(dtype).astype(np.float64), 1e-3, 1e-5)
+
+
+def test_a_cast_to_complex_numbers_is_refused_by_type(tmp_path: Path) -> None:
+    path = tmp_path / "model.tflite"
+    tensors = [Tensor("x", (3,), "int32"), Tensor("c", (3,), "complex64"), Tensor("y", (3,))]
+    path.write_bytes(build(Graph(tensors, [0], [2], [Operator("CAST", [0], [1]), Operator("REAL", [1], [2])])))
+    with pytest.raises(
+        ConversionError, match=r"CAST 'c': a cast from INT32 to COMPLEX64 is not supported. Keep the real"
+    ):
+        parse(path)
+
+
+def test_complex_numbers_do_not_cross_the_border_of_a_model(tmp_path: Path) -> None:
+    """No caller has arrays of them: the file could not be built, or its output not be read."""
+    path = tmp_path / "model.tflite"
+    path.write_bytes(build(Graph(SPECTRUM, [0], [2], [FOURIER])))
+    with pytest.raises(ConversionError, match=r"'c': of this graph output, COMPLEX64 tensors are supported inside"):
+        parse(path)
+    path.write_bytes(build(Graph([SPECTRUM[2], Tensor("y", (2, 5))], [0], [1], [Operator("REAL", [0], [1])])))
+    with pytest.raises(ConversionError, match=r"'c': of this graph input, COMPLEX64 tensors are supported inside"):
+        parse(path)
+
+
 def calling(operator: str, options: str, slot: int) -> bytes:
     """y = relu(graph 1 of (x, 3)) with graph 1 of (a, b) = a * b."""
     main = Graph(

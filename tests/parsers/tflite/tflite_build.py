@@ -13,8 +13,17 @@ import tflite
 
 Array = npt.NDArray[np.generic]
 _TYPES = {"float32": 0, "float16": 1, "int32": 2, "uint8": 3, "int64": 4, "string": 5, "bool": 6, "int16": 7, "complex64": 8,
-          "int8": 9, "resource": 13, "bfloat16": 18}  # fmt: skip
+          "int8": 9, "resource": 13}  # fmt: skip
 _INT4 = 17
+_STORED_KINDS = {
+    "INT4": 17,
+    "BFLOAT16": 18,
+    "INT2": 19,
+    "UINT4": 20,
+    "FLOAT8_E4M3FN": 21,
+    "FLOAT8_E5M2": 22,
+    "NEWER": 99,
+}
 _VERSIONS = {"BROADCAST_TO": 2}
 """Operators whose first version nobody runs."""
 _CODES = {"bool": "Bool", "byte": "Int8", "int": "Int32", "long": "Int64", "float": "Float32"}
@@ -42,6 +51,10 @@ class Tensor:
     axis: int = 0
     packed: bool = False
     """`data` holds 4-bit integers as int8; the file stores two to a byte"""
+    kind: str = ""
+    """an element type that NumPy does not have; `data` holds the bytes as the file has them"""
+    blocks: tuple[int, int, int, Sequence[int]] | None = None
+    """scales per block: the indices of the tensors of scales and of zero points, the elements of a block, its shape"""
     signature: Sequence[int] = ()
     """the shape with -1 for sizes that may change"""
 
@@ -65,6 +78,16 @@ class Graph:
     inputs: Sequence[int]
     outputs: Sequence[int]
     operators: list[Operator]
+
+
+@dataclass
+class Signature:
+    """Names of the inputs and outputs of graph `graph`: pairs of a name and the index of a tensor."""
+
+    key: str
+    graph: int
+    inputs: Sequence[tuple[str, int]]
+    outputs: Sequence[tuple[str, int]]
 
 
 def _numbers(builder: flatbuffers.Builder, values: Sequence[float], dtype: str) -> int:
@@ -110,6 +133,12 @@ def _sparsity(
     return _table(builder, {0: ("[int]", order), 1: ("[int]", block_map), 2: ("ref", metadata)})
 
 
+def _type_number(tensor: Tensor) -> int:
+    if tensor.kind:
+        return _STORED_KINDS[tensor.kind]
+    return _INT4 if tensor.packed else _TYPES[tensor.dtype]
+
+
 def _stored(data: Array, packed: bool) -> bytes:
     if not packed:
         return np.ascontiguousarray(data).tobytes()
@@ -118,7 +147,16 @@ def _stored(data: Array, packed: bool) -> bytes:
     return bytes(flat[::2] | (flat[1::2] << 4))
 
 
-def build(*graphs: Graph) -> bytes:
+def _signature(builder: flatbuffers.Builder, signature: Signature) -> int:
+    sides = []
+    for names in (signature.inputs, signature.outputs):
+        maps = [_table(builder, {0: ("text", name), 1: ("Uint32", index)}) for name, index in names]
+        sides.append(_references(builder, maps))
+    fields: dict[int, Field] = {0: ("ref", sides[0]), 1: ("ref", sides[1]), 2: ("text", signature.key)}
+    return _table(builder, fields | {4: ("Uint32", signature.graph)})
+
+
+def build(*graphs: Graph, signatures: Sequence[Signature] = ()) -> bytes:
     """The bytes of a model."""
     builder = flatbuffers.Builder(1024)
     names = list(dict.fromkeys(operator.name for graph in graphs for operator in graph.operators))
@@ -133,11 +171,11 @@ def build(*graphs: Graph) -> bytes:
                 buffer = len(buffers)
                 buffers.append(_table(builder, {0: ("ref", data)}))
                 tensor.dtype = tensor.data.dtype.name
-                if tensor.sparsity is None:
+                if tensor.sparsity is None and not tensor.kind:
                     tensor.shape = tensor.data.shape
             fields: dict[int, Field] = {
                 0: ("ref", _numbers(builder, tensor.shape, "<i4")),
-                1: ("byte", _INT4 if tensor.packed else _TYPES[tensor.dtype]),
+                1: ("byte", _type_number(tensor)),
                 2: ("Uint32", buffer),
                 3: ("ref", int(builder.CreateString(tensor.name))),
             }
@@ -146,6 +184,13 @@ def build(*graphs: Graph) -> bytes:
                 point = _numbers(builder, np.atleast_1d(tensor.quant[1]).tolist(), "<i8")
                 quantization: dict[int, Field] = {2: ("ref", scale), 3: ("ref", point), 6: ("int", tensor.axis)}
                 fields[4] = ("ref", _table(builder, quantization))
+            if tensor.blocks is not None:
+                scales, zeros, size, shape = tensor.blocks
+                details: dict[int, Field] = {0: ("int", scales), 1: ("int", zeros), 2: ("int", size)}
+                if shape:
+                    details[3] = ("[int]", shape)
+                union = {4: ("Uint8", 2), 5: ("ref", _table(builder, details))}
+                fields[4] = ("ref", _table(builder, union))
             if tensor.variable:
                 fields[5] = ("bool", 1)
             if tensor.signature:
@@ -191,15 +236,16 @@ def build(*graphs: Graph) -> bytes:
             name = "CUSTOM"
         number = getattr(tflite.BuiltinOperator, name)
         codes.append(_table(builder, fields | {0: ("byte", min(number, 127)), 3: ("int", number)}))
-    model = _table(
-        builder,
-        {
-            0: ("Uint32", 3),
-            1: ("ref", _references(builder, codes)),
-            2: ("ref", _references(builder, graph_tables)),
-            4: ("ref", _references(builder, buffers)),
-        },
-    )
+    fields = {
+        0: ("Uint32", 3),
+        1: ("ref", _references(builder, codes)),
+        2: ("ref", _references(builder, graph_tables)),
+        4: ("ref", _references(builder, buffers)),
+    }
+    if signatures:
+        tables = [_signature(builder, signature) for signature in signatures]
+        fields[7] = ("ref", _references(builder, tables))
+    model = _table(builder, fields)
     builder.Finish(model, b"TFL3")
     return bytes(builder.Output())
 

@@ -1,0 +1,117 @@
+"""The element types of TensorFlow Lite tensors: their names, how they are stored, and what they become.
+
+Integers of 2 and 4 bits are read into bytes. Constants of the short floats become float32, which holds their numbers exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from mslite.converter.mindir.flatbuffer import FlatBufferError
+from mslite.converter.mindir.graph import Array, numpy_type
+from mslite.converter.mindir.ops.enums import DataType
+
+Floats = npt.NDArray[np.float32]
+
+
+def _from_bfloat16(stored: Array) -> Floats:
+    """The upper half of the bits of float32."""
+    return np.left_shift(stored.astype(np.uint32), 16).view(np.float32)
+
+
+def _byte_floats(exponent_bits: int, has_infinity: bool) -> Floats:
+    """What each of the 256 bytes stands for: a sign, `exponent_bits`, and the mantissa, as IEEE 754 has them.
+
+    Without infinity only the largest code of each sign is no number.
+    """
+    codes = np.arange(256)
+    mantissa_bits = 7 - exponent_bits
+    exponent, mantissa = (codes & 127) >> mantissa_bits, codes & ((1 << mantissa_bits) - 1)
+    bias = (1 << (exponent_bits - 1)) - 1
+    whole = np.where(exponent > 0, mantissa + (1 << mantissa_bits), mantissa).astype(np.float64)
+    values = np.ldexp(whole, np.maximum(exponent, 1) - bias - mantissa_bits)
+    if has_infinity:
+        largest = exponent == (1 << exponent_bits) - 1
+        values = np.where(largest, np.where(mantissa == 0, np.inf, np.nan), values)
+    else:
+        values = np.where((codes & 127) == 127, np.nan, values)
+    return np.where(codes < 128, values, -values).astype(np.float32)
+
+
+_E4M3FN, _E5M2 = _byte_floats(4, False), _byte_floats(5, True)
+
+
+@dataclass(frozen=True)
+class ElementType:
+    """`dtype` is that of computed tensors, and of constants unless `decode` makes float32 of what they store."""
+
+    name: str
+    dtype: DataType
+    bits: int = 0
+    """of a stored element where several share a byte, the first one low; else 0"""
+    stored: npt.DTypeLike = np.uint8
+    decode: Callable[[Array], Floats] | None = None
+
+    @property
+    def constant_dtype(self) -> DataType:
+        return self.dtype if self.decode is None else DataType.FLOAT32
+
+    def elements(self, data: memoryview, count: int | None, name: str) -> Array:
+        """The first `count` elements, or as many as there are, of tensor `name`. Raises FlatBufferError for a wrong size."""
+        if self.bits:
+            return self._unpacked(data, count, name)
+        dtype = numpy_type(self.dtype) if self.decode is None else np.dtype(self.stored)
+        wanted = len(data) if count is None else count * dtype.itemsize
+        if wanted != len(data) or wanted % dtype.itemsize:
+            raise FlatBufferError(f"tensor '{name}' has {len(data)} bytes, its shape asks for {wanted}")
+        array: Array = np.frombuffer(data, dtype)
+        array = array if array.flags.aligned else array.copy()
+        return array if self.decode is None else self.decode(array)
+
+    def _unpacked(self, data: memoryview, count: int | None, name: str) -> Array:
+        if count is None:
+            raise FlatBufferError(f"tensor '{name}' is sparse and has elements of parts of bytes")
+        wanted = (count * self.bits + 7) // 8
+        if wanted != len(data):
+            raise FlatBufferError(f"tensor '{name}' has {len(data)} bytes, its shape asks for {wanted}")
+        packed = np.frombuffer(data, numpy_type(self.dtype))
+        # The left shift brings the sign bit up, the right one extends it.
+        parts = [np.left_shift(packed, 8 - self.bits - low) >> (8 - self.bits) for low in range(0, 8, self.bits)]
+        unpacked: Array = np.stack(parts, axis=1).reshape(-1)[:count]
+        return unpacked
+
+
+_TYPES = {
+    0: ElementType("FLOAT32", DataType.FLOAT32),
+    1: ElementType("FLOAT16", DataType.FLOAT16),
+    2: ElementType("INT32", DataType.INT32),
+    3: ElementType("UINT8", DataType.UINT8),
+    4: ElementType("INT64", DataType.INT64),
+    5: ElementType("STRING", DataType.STRING),
+    6: ElementType("BOOL", DataType.BOOL),
+    7: ElementType("INT16", DataType.INT16),
+    8: ElementType("COMPLEX64", DataType.COMPLEX64),
+    9: ElementType("INT8", DataType.INT8),
+    10: ElementType("FLOAT64", DataType.FLOAT64),
+    11: ElementType("COMPLEX128", DataType.COMPLEX128),
+    12: ElementType("UINT64", DataType.UINT64),
+    13: ElementType("RESOURCE", DataType.UNKNOWN),
+    14: ElementType("VARIANT", DataType.UNKNOWN),
+    15: ElementType("UINT32", DataType.UINT32),
+    16: ElementType("UINT16", DataType.UINT16),
+    17: ElementType("INT4", DataType.INT8, bits=4),
+    18: ElementType("BFLOAT16", DataType.BFLOAT16, stored=np.uint16, decode=_from_bfloat16),
+    19: ElementType("INT2", DataType.INT8, bits=2),
+    20: ElementType("UINT4", DataType.UINT8, bits=4),
+    21: ElementType("FLOAT8_E4M3FN", DataType.UNKNOWN, stored=np.uint8, decode=lambda codes: _E4M3FN[codes]),
+    22: ElementType("FLOAT8_E5M2", DataType.UNKNOWN, stored=np.uint8, decode=lambda codes: _E5M2[codes]),
+}
+
+
+def element_type(number: int) -> ElementType:
+    """The type of this number in the schema; one that is newer than what is known here is named by its number."""
+    return _TYPES.get(number) or ElementType(f"TYPE_{number}", DataType.UNKNOWN)
