@@ -14,7 +14,7 @@ from mslite.converter.dynamic_dims import Bound, check_dynamic_dims, memory_boun
 from mslite.converter.errors import Blocker, ConversionError, ReturnCode
 from mslite.converter.ethosu import Placement
 from mslite.converter.ethosu.placement import place_on_npu, round_scales
-from mslite.converter.front_ends import parse_model, source_layout, with_own_training
+from mslite.converter.front_ends import FIXED_SIZES, parse_model, source_layout, with_own_training
 from mslite.converter.memory_limit import memory_limited
 from mslite.converter.mindir.graph import Module
 from mslite.converter.mindir.module_io import save, save_sealed
@@ -71,6 +71,7 @@ def settings_of(options: Options, framework: FmkType, layout: Format | None = No
         source_layout=source_layout(framework) if layout is None else layout,
         keep_layout=options.save_type is SaveType.MINDIR,
         input_shapes=options.input_shapes,
+        fixed_sizes=framework in FIXED_SIZES,
         input_format=options.input_format if layout is not Format.NCHW else Format.NCHW,
         output_format=options.output_format,
         input_type=options.input_type,

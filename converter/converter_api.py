@@ -185,8 +185,10 @@ class Converter:
             _check_type("input_shape value", shape, list)
             for size in shape:
                 _check_type("input_shape dimension", size, int)
-                if size < 0:
-                    raise ValueError(f"input_shape of {name}: dimensions must not be negative, but got {size}.")
+                if size < -1:
+                    raise ValueError(
+                        f"input_shape of {name}: dimensions must be sizes, or -1 for an open one, but got {size}."
+                    )
         self._input_shape = {name: list(shape) for name, shape in value.items()}
 
     @property

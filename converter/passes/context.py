@@ -24,6 +24,8 @@ class Settings:
     keep_layout: bool = False
     """The result keeps the source's layout: what needs NHWC is left out."""
     input_shapes: Mapping[str, Shape] = field(default_factory=dict)
+    fixed_sizes: bool = False
+    """Sizes of inputs that the source fixes cannot change in a run of the result, as they cannot in the source's framework."""
     input_format: Format = Format.NHWC
     """Wanted layout of 4-D graph inputs, where the source has the other one."""
     output_format: Format | None = None
@@ -49,6 +51,8 @@ class Context:
     layout: Format = Format.NHWC
     """Layout of the activations at this moment; the layout pass changes it."""
     known: dict[Value, Known] = field(default_factory=dict)
+    reads_sizes: bool = False
+    """Constants were made of sizes, so that no size that is known may change any more."""
     unranked: set[Value] = field(default_factory=set)
     """Inputs of sub-graphs that are called with different numbers of dimensions."""
     source_bytes: int = 0

@@ -82,6 +82,7 @@ def _fold_known(graph: Graph, node: Node, context: Context) -> bool:
         return False
     if any(entry <= -(1 << 40) for entry in known) or len(known) != math.prod(value.shape or ()):
         return False
+    context.reads_sizes |= not all(operand.is_constant for operand in node.inputs)
     _replace(graph, value, np.array(known, numpy_type(value.dtype)).reshape(value.shape or ()))
     return True
 

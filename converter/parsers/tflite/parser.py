@@ -76,5 +76,6 @@ def parse(path: str | os.PathLike[str]) -> Module:
         session.graphs,
         name=model.graphs[0].name,
         framework=FRAMEWORK_TFLITE,
+        reads_sizes=session.makes_constants_of_sizes(),
         stated_sizes=session.stated_sizes,
     )
