@@ -237,8 +237,7 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
     plugins = choices.plugins if choices is not None else ()
     framework, format_name = _framework(given, plugins)
     shapes = parse_shapes(given["inputShape"]) if "inputShape" in given else {}
-    wanted_format = _format(given, "inputDataFormat")
-    input_format = Format.NHWC if wanted_format is None else wanted_format
+    input_format = _format(given, "inputDataFormat")
     output_format = _format(given, "outputDataFormat")
     encryption = asked_encryption(given, warn)
     transformer = _choice(given, "optimizeTransformer", ("true", "false"), "optimizeTransformer")

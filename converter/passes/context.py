@@ -26,8 +26,8 @@ class Settings:
     input_shapes: Mapping[str, Shape] = field(default_factory=dict)
     fixed_sizes: bool = False
     """Sizes of inputs that the source fixes cannot change in a run of the result, as they cannot in the source's framework."""
-    input_format: Format = Format.NHWC
-    """Wanted layout of 4-D graph inputs, where the source has the other one."""
+    input_format: Format | None = None
+    """Wanted layout of 4-D graph inputs, where the source has the other one; None: NHWC, but for a single input 3 wide."""
     output_format: Format | None = None
     """Wanted layout of 4-D graph outputs; None keeps the source's."""
     input_type: DataType | None = None
