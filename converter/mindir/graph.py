@@ -6,7 +6,7 @@ A `Value` is a graph input, a constant (it has `data`) or the output of a node. 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -98,6 +98,8 @@ class Value:
     """How `raw` is compressed, when it is."""
     is_parameter: bool | None = None
     """Of a constant: whether the source trains it; None where it does not say."""
+    made: dict[Hashable, Value] = field(default_factory=dict)
+    """Of a constant that is trained: what rules have made of it, by what that is. Its other readers get the same value."""
     size_marks: tuple[int, ...] = ()
     """Of a graph input, by dimension: whether its size may change (input_sizes.py); empty where nothing is known of that."""
 

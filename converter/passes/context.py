@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from mslite.converter.compatibility.versions import Version
 from mslite.converter.mindir.graph import SYMBOL_LIMIT, Node, Shape, Value
+from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.enums import DataType, Format
 
 Known = tuple[int, ...]
@@ -55,6 +56,8 @@ class Context:
     """Constants were made of sizes, so that no size that is known may change any more."""
     unranked: set[Value] = field(default_factory=set)
     """Inputs of sub-graphs that are called with different numbers of dimensions."""
+    folded: dict[tuple[Operator, tuple[Value, ...], int], list[Value]] = field(default_factory=dict)
+    """In training: constants by the operators, operands and number of results that they were computed by."""
     source_bytes: int = 0
     """Of the constants that the parser delivered."""
     folded_growth: int = 0

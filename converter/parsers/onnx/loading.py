@@ -50,7 +50,7 @@ def load(
         raise graph_error(name, f"the functions of the model cannot be expanded: {error}") from None
     real_movements(skeleton.graph, initializers)
     stored, numbers = list(initializers), set[str]()
-    types = known_types(skeleton, initializers, numbers)
+    types = known_types(skeleton, initializers, numbers, trains)
     producer = f"{proto.producer_name} {proto.producer_version}".strip()
     keeps_parameters = keeps_parameters_apart(producer, stored)
     return SourceModel(
