@@ -98,6 +98,8 @@ class Value:
     """How `raw` is compressed, when it is."""
     is_parameter: bool | None = None
     """Of a constant: whether the source trains it; None where it does not say."""
+    of_one_layer: bool = False
+    """Of a constant: whether the source says that all of its readers are one layer, which is applied several times."""
     made: dict[Hashable, Value] = field(default_factory=dict)
     """Of a constant that is trained: what rules have made of it, by what that is. Its other readers get the same value."""
     size_marks: tuple[int, ...] = ()

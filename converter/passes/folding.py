@@ -115,6 +115,8 @@ def _fold_constant(graph: Graph, node: Node, context: Context) -> None:
         return
     is_parameter = is_parameter_of(value for value in node.inputs if value.dtype is DataType.FLOAT32)
     folded = [_replace(graph, value, array, is_parameter) for value, array in zip(node.outputs, arrays, strict=True)]
+    for value in folded:
+        value.of_one_layer = any(operand.of_one_layer for operand in node.inputs)
     if context.settings.training:
         context.folded[node.op, node.inputs, len(node.outputs)] = folded
     node.set_inputs(())  # what it was computed from need not be kept until the graph is cleaned up

@@ -15,7 +15,14 @@ from mslite.converter.quoting import quoted
 from .functions import FunctionError, expand_functions
 from .known_types import known_types
 from .model import DOMAINS, SourceModel, graph_error
-from .parameters import keeps_parameters_apart, restore_biases, said_parameters, separate_copies, tie_tables
+from .parameters import (
+    applied_again,
+    keeps_parameters_apart,
+    restore_biases,
+    said_parameters,
+    separate_copies,
+    tie_tables,
+)
 from .protos import all_nodes, sub_graphs
 from .quantised_flow import real_movements
 from .tensors import MAX_DIMENSION, TensorReader
@@ -64,6 +71,7 @@ def load(
         types=types,
         unexpanded=unexpanded,
         keeps_parameters=keeps_parameters,
+        applied_again=applied_again(proto.graph, keeps_parameters) if trains else frozenset(),
         parameters=said_parameters(proto.graph) | dict.fromkeys(numbers if keeps_parameters else (), False),
     )
 

@@ -37,7 +37,7 @@ def made_once(value: Value, what: Hashable, name: str, data: npt.ArrayLike, matc
         return float_value(name, data)
     if what not in value.made:
         made = value.made[what] = float_value(name, data)
-        made.is_parameter = value.is_parameter
+        made.is_parameter, made.of_one_layer = value.is_parameter, value.of_one_layer
     return value.made[what]
 
 
