@@ -15,6 +15,15 @@ const Tensor &InputOf(const Graph &graph, size_t index) {
   return graph.tensors[static_cast<size_t>(graph.inputs[index])];
 }
 
+// What the file says: loading takes a size of 0 for an open one.
+std::vector<int64_t> DimsInFile(const Tensor &tensor) {
+  std::vector<int64_t> dims = tensor.dims;
+  for (size_t axis = 0; axis < dims.size(); ++axis) {
+    if (dims[axis] < 0 && SizeMark(tensor, axis) == kFixedSize) dims[axis] = 0;
+  }
+  return dims;
+}
+
 std::string Shown(const TensorShape &shape) {
   return DimsText(shape.dims, static_cast<size_t>(std::max(shape.rank, int32_t{0})));
 }
@@ -25,7 +34,7 @@ std::string Given(const Graph &graph, size_t index, const TensorShape &shape) {
 }
 
 std::string NotFixed(const Graph &graph, size_t index, const TensorShape &shape) {
-  const std::vector<int64_t> &dims = InputOf(graph, index).dims;
+  const std::vector<int64_t> dims = DimsInFile(InputOf(graph, index));
   return Given(graph, index, shape) + ", and the model was converted for " + DimsText(dims.data(), dims.size()) +
          ". Convert it for the sizes that it runs on, or leave sizes open: --inputShape takes -1";
 }
@@ -51,7 +60,7 @@ Status CheckInputSizes(const Graph &graph, const std::vector<InputView> &inputs,
     for (size_t axis = 0; axis < tensor.dims.size(); ++axis) {
       const uint32_t mark = SizeMark(tensor, axis);
       if (mark == kFixedSize) {
-        if (shape.dims[axis] != tensor.dims[axis]) return Fail(code, NotFixed(graph, i, shape));
+        if (shape.dims[axis] != std::max<int64_t>(tensor.dims[axis], 0)) return Fail(code, NotFixed(graph, i, shape));
       } else if (mark != kFreeSize && seen[mark] == nullptr) {
         seen[mark] = &inputs[i];
         places[mark] = {i, axis};

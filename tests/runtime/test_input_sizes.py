@@ -85,6 +85,14 @@ def test_another_size_is_refused_with_both_shapes(taker: str, shape: tuple[int, 
     assert "--inputShape" in text
 
 
+def test_a_fixed_size_of_0_is_held(tmp_path: Path) -> None:
+    source = save(tmp_path / "m.onnx", [helper.make_node("Relu", ["x"], ["y"])], {"x": [2, 0]}, {"y": [2, 0]})
+    model = built(convert(Options(source, tmp_path / "m")).files[0])
+    assert result(model, np.ones((2, 0), np.float32)).shape == (2, 0)
+    with pytest.raises(RuntimeError, match=r"\[2, 3\].*\[2, 0\]"):
+        model.predict([np.ones((2, 3), np.float32)])
+
+
 def test_a_model_that_refused_goes_on(tmp_path: Path) -> None:
     model = built(mean(tmp_path, [1, 5]))
     x = np.arange(5, dtype=np.float32)[None]
