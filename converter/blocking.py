@@ -9,7 +9,8 @@ from mslite.converter.errors import Blocker, ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Module
 from mslite.converter.parsers.stand_in import in_the_way
 from mslite.converter.passes.context import Context, Settings
-from mslite.converter.passes.inference import freeze_inputs, infer_shapes
+from mslite.converter.passes.inference import infer_shapes
+from mslite.converter.passes.input_sizes import freeze_inputs
 from mslite.converter.shares import shares_by_name
 
 

@@ -14,9 +14,9 @@ from mslite.converter.dynamic_dims import Bound, check_dynamic_dims, memory_boun
 from mslite.converter.errors import Blocker, ConversionError, ReturnCode
 from mslite.converter.ethosu import Placement
 from mslite.converter.ethosu.placement import place_on_npu, round_scales
-from mslite.converter.front_ends import parse_model, source_layout, with_own_training
+from mslite.converter.front_ends import FIXED_SIZES, parse_model, source_layout, with_own_training
 from mslite.converter.memory_limit import memory_limited
-from mslite.converter.mindir.graph import Module
+from mslite.converter.mindir.graph import Module, Shape
 from mslite.converter.mindir.module_copy import copy_module
 from mslite.converter.mindir.module_io import save, save_sealed
 from mslite.converter.mindir.ops.custom import Custom
@@ -63,6 +63,8 @@ class Report:
     """Which versions of MindSpore Lite run the result; None for a `.mindir` file, with an NPU, and for a model that trains."""
     placement: Placement | None = None
     """What runs on the NPU of `--target`."""
+    images: tuple[tuple[str, Shape, Format], ...] = ()
+    """The inputs of 4 dimensions: name, shape and layout in the result; -1 for an open size."""
 
 
 def settings_of(options: Options, framework: FmkType, layout: Format | None = None) -> Settings:
@@ -73,7 +75,8 @@ def settings_of(options: Options, framework: FmkType, layout: Format | None = No
         source_layout=source_layout(framework) if layout is None else layout,
         keep_layout=options.save_type is SaveType.MINDIR,
         input_shapes=options.input_shapes,
-        input_format=options.input_format if layout is not Format.NCHW else Format.NCHW,
+        fixed_sizes=framework in FIXED_SIZES,
+        input_format=Format.NCHW if layout is Format.NCHW and options.input_format is None else options.input_format,
         output_format=options.output_format,
         input_type=options.input_type,
         output_type=options.output_type,
@@ -305,4 +308,15 @@ def _convert(options: Options, progress: Callable[[str], None], samples: Progres
         quantisation=quantisation[0] if quantisation else None,
         verdict=verdict if is_judged else None,
         placement=placement,
+        images=_images(module, settings),
+    )
+
+
+def _images(module: Module, settings: Settings) -> tuple[tuple[str, Shape, Format], ...]:
+    """The result's inputs of 4 dimensions, where a layout means something."""
+    layouts = {value: settings.source_layout if settings.keep_layout else value.format for value in module.main.inputs}
+    return tuple(
+        (value.name, tuple(max(size, -1) for size in value.shape), layout)
+        for value, layout in layouts.items()
+        if value.shape is not None and len(value.shape) == 4
     )

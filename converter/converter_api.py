@@ -50,7 +50,7 @@ class Converter:
     def __init__(self) -> None:
         self._input_data_type = "FLOAT32"
         self._output_data_type = "FLOAT32"
-        self._input_format = Format.NHWC
+        self._input_format: Format | None = None
         self._input_shape: dict[str, list[int]] = {}
         self._optimize = "general"
         self._weight_fp16 = False
@@ -169,7 +169,7 @@ class Converter:
 
     @property
     def input_format(self) -> PublicFormat:
-        return PublicFormat[self._input_format.name]
+        return PublicFormat[(Format.NHWC if self._input_format is None else self._input_format).name]
 
     @input_format.setter
     def input_format(self, value: Enum) -> None:
@@ -187,8 +187,10 @@ class Converter:
             _check_type("input_shape value", shape, list)
             for size in shape:
                 _check_type("input_shape dimension", size, int)
-                if size < 0:
-                    raise ValueError(f"input_shape of {name}: dimensions must not be negative, but got {size}.")
+                if size < -1:
+                    raise ValueError(
+                        f"input_shape of {name}: dimensions must be sizes, or -1 for an open one, but got {size}."
+                    )
         self._input_shape = {name: list(shape) for name, shape in value.items()}
 
     @property
@@ -371,7 +373,7 @@ class Converter:
                 f"config_info: {self._config}",
                 f"weight_fp16: {self._weight_fp16}",
                 f"input_shape: {self._input_shape}",
-                f"input_format: {self._input_format.name}",
+                f"input_format: {self.input_format.name}",
                 f"input_data_type: {self._input_data_type}",
                 f"output_data_type: {self._output_data_type}",
                 f"save_type: {self._save_type.name}",

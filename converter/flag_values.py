@@ -56,7 +56,7 @@ def _choice(given: Mapping[str, str], name: str, values: tuple[str, ...], item: 
 
 
 def parse_shapes(text: str) -> dict[str, Shape]:
-    """`name:1,2,3;other:4` → shapes by name; the last `:` separates. Raises FlagError."""
+    """`name:1,2,3;other:4` → shapes by name, -1 for an open size; the last `:` separates. Raises FlagError."""
     item = "inputShape"
     shapes: dict[str, Shape] = {}
     for part in filter(None, text.split(";")):
@@ -71,8 +71,11 @@ def parse_shapes(text: str) -> dict[str, Shape]:
             raise FlagError(
                 f"INPUT ILLEGAL: inputShape of '{name}': '{dims}' must be numbers between commas", item
             ) from None
-        if any(not 0 <= dim <= MAX_DIMENSION for dim in shape):
-            raise FlagError(f"INPUT ILLEGAL: inputShape of '{name}': dimensions must be 0 to {MAX_DIMENSION}", item)
+        if any(not -1 <= dim <= MAX_DIMENSION for dim in shape):
+            raise FlagError(
+                f"INPUT ILLEGAL: inputShape of '{name}': dimensions must be 0 to {MAX_DIMENSION}, or -1 for an open one",
+                item,
+            )
         shapes[name] = shape
     if not shapes:
         raise FlagError("INPUT ILLEGAL: inputShape must be name:1,2,3;name2:4,5", item)
@@ -241,8 +244,7 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
     plugins = choices.plugins if choices is not None else ()
     framework, format_name = _framework(given, plugins)
     shapes = parse_shapes(given["inputShape"]) if "inputShape" in given else {}
-    wanted_format = _format(given, "inputDataFormat")
-    input_format = Format.NHWC if wanted_format is None else wanted_format
+    input_format = _format(given, "inputDataFormat")
     output_format = _format(given, "outputDataFormat")
     encryption = asked_encryption(given, warn)
     transformer = _choice(given, "optimizeTransformer", ("true", "false"), "optimizeTransformer")

@@ -64,7 +64,7 @@ _FLAGS = (
     Flag("infer", "true|false", "load the result and run it once on random data", "false"),
     Flag("inputDataFormat", "NHWC|NCHW", "layout of 4-D inputs of the result (default NHWC)"),
     Flag("inputDataType", "FLOAT|INT8|UINT8|DEFAULT", "type of the inputs of the result", "DEFAULT"),
-    Flag("inputShape", "name:1,3,224,224;...", "fix input shapes, in the layout of the source"),
+    Flag("inputShape", "name:1,3,224,224;...", "fix input shapes, in the layout of the source; -1 leaves a size open"),
     Flag("int64", "auto|int32", "int32: store every int64 tensor as int32, as MindSpore Lite does", "auto"),
     Flag("json", "on|off", "with --check: print JSON instead of tables", boolean=True),
     Flag(

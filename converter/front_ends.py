@@ -128,6 +128,9 @@ _MAY_HAVE_SIGNATURES = (FmkType.TFLITE, FmkType.TF)
 
 _MAY_BE_ENCRYPTED = (FmkType.MINDIR, FmkType.MSLITE)
 
+FIXED_SIZES = frozenset({FmkType.ONNX, FmkType.PYTORCH, FmkType.TF})
+"""Frameworks that refuse an input of other sizes than the model fixes. The others resize what they can."""
+
 NCHW_SOURCES = frozenset({FmkType.ONNX, FmkType.CAFFE, FmkType.MINDIR, FmkType.PYTORCH})
 """Frameworks whose images are NCHW; the others' are NHWC."""
 

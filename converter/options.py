@@ -43,7 +43,8 @@ class Options:
     input_shapes: Mapping[str, Shape] = field(default_factory=dict)
     dynamic_dims: Mapping[str, Shape] = field(default_factory=dict)
     """The largest shapes of inputs with unknown sizes, in the source's layout; -1 where nothing is said."""
-    input_format: Format = Format.NHWC
+    input_format: Format | None = None
+    """The layout of 4-D inputs of the result; None: NHWC, but for what MindSpore Lite takes to be NHWC already."""
     output_format: Format | None = None
     input_type: DataType | None = None
     output_type: DataType | None = None

@@ -47,6 +47,8 @@ def stages(total: int) -> Iterator[tuple[Callable[[str], None], Samples]]:
 _REMEDIES = 3
 _MOST_REASONS = 5
 """Why nodes are not on the NPU."""
+_MOST_INPUTS = 5
+"""Whose layouts are listed."""
 _NAME = 60
 """Characters of a node's name that are shown among others."""
 
@@ -143,6 +145,10 @@ def print_summary(report: Report) -> None:
     print(f"source      {report.framework.name}, {before} operators, {_size(report.source_bytes)}")
     names = ", ".join(str(path) for path in report.files)
     print(f"result      {names}: {after} operators, {_size(report.result_bytes)}")
+    for name, shape, layout in report.images[:_MOST_INPUTS]:
+        print(readable(f"input       {quoted(name, _NAME)}: {list(shape)}, {layout.name}"))
+    if len(report.images) > _MOST_INPUTS:
+        print(f"            {_counted(len(report.images) - _MOST_INPUTS, 'more input')} of 4 dimensions")
     if report.applied:
         print("fused       " + ", ".join(f"{name} {count}x" for name, count in sorted(report.applied.items())))
     where = ", ".join(report.transposes[:5]) + (", ..." if len(report.transposes) > 5 else "")

@@ -6,7 +6,7 @@ A `Value` is a graph input, a constant (it has `data`) or the output of a node. 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -98,6 +98,12 @@ class Value:
     """How `raw` is compressed, when it is."""
     is_parameter: bool | None = None
     """Of a constant: whether the source trains it; None where it does not say."""
+    of_one_layer: bool = False
+    """Of a constant: whether the source says that all of its readers are one layer, which is applied several times."""
+    made: dict[Hashable, Value] = field(default_factory=dict)
+    """Of a constant that is trained: what rules have made of it, by what that is. Its other readers get the same value."""
+    size_marks: tuple[int, ...] = ()
+    """Of a graph input, by dimension: whether its size may change (input_sizes.py); empty where nothing is known of that."""
 
     @property
     def is_constant(self) -> bool:
@@ -250,6 +256,8 @@ class Module:
     """The layout of images, where it is not always the same for the framework."""
     memory_pool: int = 0
     """Bytes that running it may take, where that was asked for (MindSpore's `mempoolSize`)."""
+    reads_sizes: bool = False
+    """Constants or attributes were made of the sizes of inputs when the source was read."""
     stated_sizes: dict[int, int] = field(default_factory=dict)
     """By symbol: the size that the source states for it, which the model's inputs have until they are resized."""
 

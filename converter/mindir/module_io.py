@@ -1,6 +1,6 @@
 """Between the tables of a `.ms` file and the converter's `Module`.
 
-What a file cannot say is lost on the way there: which unknown dimensions are equal, and `Node.source`.
+What a file cannot say is lost on the way there: which unknown dimensions are equal (but those of inputs), and `Node.source`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 
 from .atomic import write_together
 from .graph import SYMBOL_LIMIT, Array, Encoding, Graph, Module, Node, Value, is_symbol, numpy_type
+from .input_sizes import MARK, packed, unpacked
 from .ms_reader import map_file, read_ms
 from .ms_writer import SIDE_FILE_LIMIT, ms_bytes, write_ms
 from .ops import Operator
@@ -97,10 +98,23 @@ def to_module(meta: MetaGraph) -> Module:
         except CycleError as error:
             raise MindirFormatError(f"graph {number} has a cycle through node '{error.node.name}'") from None
         graphs.append(graph)
+    _share_sizes(graphs[0].inputs)
     outputs = _pick(values, meta.outputIndex, "the outputs of the model") if meta.outputIndex is not None else None
     if outputs is not None and [id(v) for v in outputs] == [id(v) for v in graphs[0].outputs]:
         outputs = None
     return Module(graphs, meta.name or "", meta.version or "", meta.fmkType, outputs=outputs)
+
+
+def _share_sizes(inputs: Iterable[Value]) -> None:
+    """Open sizes of inputs that are equal in every run become one symbol."""
+    symbols: dict[int, int] = {}
+    for value in inputs:
+        if value.shape is None or not value.size_marks:
+            continue
+        sizes = zip(value.shape, value.size_marks, strict=True)
+        value.shape = tuple(
+            symbols.setdefault(mark, size) if is_symbol(size) and mark else size for size, mark in sizes
+        )
 
 
 def _whole_file(meta: MetaGraph) -> SubGraph:
@@ -166,6 +180,8 @@ def _value(tensor: Tensor, index: int, is_activation: bool, symbols: Iterable[in
         value.shape = None if sizes is None else (length, *(size if size >= 0 else next(fresh) for size in sizes))
     elif holds_data or not is_activation:
         _fill(value, tensor)
+    elif tensor.refCount == MARK and shape is not None:
+        value.size_marks = unpacked(tensor.offset, len(shape))
     return value
 
 
@@ -288,6 +304,8 @@ def _tensor(value: Value, is_graph_input: bool) -> Tensor:
         dataType=stored_type(value),
         dims=None if value.shape is None else tuple(-1 if is_symbol(dim) else dim for dim in value.shape),
         format=stored_format(value, is_graph_input),
+        refCount=MARK if is_graph_input and value.size_marks else 0,
+        offset=packed(value.size_marks) if is_graph_input else 0,
         data=data,
         quantParams=valid_records(value),
         quantClusters=encoding.clusters,

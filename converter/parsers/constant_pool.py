@@ -46,6 +46,7 @@ class ConstantPool:
                 self._spend(array, f"the constant {quoted(wish)}")
             self._derived[key] = self._made(array, wish, Format.NHWC)
             self._derived[key].is_parameter = value.is_parameter
+            self._derived[key].of_one_layer = value.of_one_layer
         return self._derived[key]
 
     def converted(self, value: Value, dtype: DataType) -> Value:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -71,6 +71,15 @@ class VolumeWindow:
             count = -(-(before + self.end[axis] - self.reach(axis)) // stride) + 1
             counts.append(min(count, -(-before // stride)))
         return tuple(counts)
+
+    def whole(self, sizes: Sequence[int]) -> VolumeWindow:
+        """The same windows as `output_of_parts`, all of them within the padding."""
+        counts = self.output_of_parts(sizes)
+        end = (
+            max(0, (count - 1) * self.stride[axis] + self.reach(axis) - sizes[axis] - self.begin[axis])
+            for axis, count in enumerate(counts)
+        )
+        return replace(self, end=tuple(end))
 
     def transposed_output(self, sizes: Sequence[int], extra: Sequence[int]) -> _Triple:
         """Sizes after a transposed convolution; `extra` is the output padding."""

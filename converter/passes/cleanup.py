@@ -23,11 +23,16 @@ def remove_dead_code(module: Module, context: Context) -> None:
         graph.nodes = live_nodes(graph)
 
 
+_SIZED = frozenset({"BroadcastTo", "Slice", "SliceFusion", "StridedSlice"})
+"""What leaves an operand of one size as it is, and changes one of another size."""
+
+
 def remove_identities(module: Module, context: Context) -> None:
     """Takes out operators whose output always equals their input."""
     for graph in module.graphs:
         for node in list(graph.nodes):
             if node.inputs and node.outputs and _is_identity(node, context.settings.training):
+                context.reads_sizes |= node.op.name in _SIZED and node.inputs[0].is_static
                 bypass(graph, node, node.inputs[0])
         graph.nodes = live_nodes(graph)
 

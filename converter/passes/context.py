@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from mslite.converter.compatibility.versions import Version
 from mslite.converter.mindir.graph import SYMBOL_LIMIT, Node, Shape, Value
+from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.enums import DataType, Format
 
 Known = tuple[int, ...]
@@ -24,8 +25,10 @@ class Settings:
     keep_layout: bool = False
     """The result keeps the source's layout: what needs NHWC is left out."""
     input_shapes: Mapping[str, Shape] = field(default_factory=dict)
-    input_format: Format = Format.NHWC
-    """Wanted layout of 4-D graph inputs, where the source has the other one."""
+    fixed_sizes: bool = False
+    """Sizes of inputs that the source fixes cannot change in a run of the result, as they cannot in the source's framework."""
+    input_format: Format | None = None
+    """Wanted layout of 4-D graph inputs, where the source has the other one; None: NHWC, but for a single input 3 wide."""
     output_format: Format | None = None
     """Wanted layout of 4-D graph outputs; None keeps the source's."""
     input_type: DataType | None = None
@@ -49,8 +52,12 @@ class Context:
     layout: Format = Format.NHWC
     """Layout of the activations at this moment; the layout pass changes it."""
     known: dict[Value, Known] = field(default_factory=dict)
+    reads_sizes: bool = False
+    """Constants were made of sizes, so that no size that is known may change any more."""
     unranked: set[Value] = field(default_factory=set)
     """Inputs of sub-graphs that are called with different numbers of dimensions."""
+    folded: dict[tuple[Operator, tuple[Value, ...], int], list[Value]] = field(default_factory=dict)
+    """In training: constants by the operators, operands and number of results that they were computed by."""
     source_bytes: int = 0
     """Of the constants that the parser delivered."""
     folded_growth: int = 0

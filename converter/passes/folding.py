@@ -82,6 +82,7 @@ def _fold_known(graph: Graph, node: Node, context: Context) -> bool:
         return False
     if any(entry <= -(1 << 40) for entry in known) or len(known) != math.prod(value.shape or ()):
         return False
+    context.reads_sizes |= not all(operand.is_constant for operand in node.inputs)
     _replace(graph, value, np.array(known, numpy_type(value.dtype)).reshape(value.shape or ()))
     return True
 
@@ -95,6 +96,8 @@ def _fold_constant(graph: Graph, node: Node, context: Context) -> None:
     if context.settings.training and _reads_parameters(node, context):
         return
     if any(value.data is None for value in node.inputs) or any(value in graph.outputs for value in node.outputs):
+        return
+    if context.settings.training and _folded_before(graph, node, context):
         return
     if not all(value.is_static for value in node.outputs) or not _small_enough(node, context):
         return
@@ -111,9 +114,23 @@ def _fold_constant(graph: Graph, node: Node, context: Context) -> None:
         context.note(f"{node.op.name} '{node.name}' has constant inputs but stays: {error}")
         return
     is_parameter = is_parameter_of(value for value in node.inputs if value.dtype is DataType.FLOAT32)
-    for value, array in zip(node.outputs, arrays, strict=True):
-        _replace(graph, value, array, is_parameter)
+    folded = [_replace(graph, value, array, is_parameter) for value, array in zip(node.outputs, arrays, strict=True)]
+    for value in folded:
+        value.of_one_layer = any(operand.of_one_layer for operand in node.inputs)
+    if context.settings.training:
+        context.folded[node.op, node.inputs, len(node.outputs)] = folded
     node.set_inputs(())  # what it was computed from need not be kept until the graph is cleaned up
+
+
+def _folded_before(graph: Graph, node: Node, context: Context) -> bool:
+    """What several layers make of one parameter stays one. True where the results of this node are there already."""
+    before = context.folded.get((node.op, node.inputs, len(node.outputs)))
+    if before is None:
+        return False
+    for value, folded in zip(node.outputs, before, strict=True):
+        graph.replace_uses(value, folded)
+    node.set_inputs(())
+    return True
 
 
 def _reads_parameters(node: Node, context: Context) -> bool:
@@ -163,7 +180,8 @@ def _replace(
     value: Value,
     array: np.ndarray[tuple[int, ...], np.dtype[np.generic]],
     is_parameter: bool | None = None,
-) -> None:
+) -> Value:
     folded = Value(value.name, value.dtype, tuple(array.shape), data=array, format=value.format, quant=value.quant)
     folded.is_parameter = is_parameter
     graph.replace_uses(value, folded)
+    return folded

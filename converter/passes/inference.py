@@ -22,44 +22,6 @@ _CLOSURES = (PartialFusion, Switch, SwitchLayer)
 _MAX_ROUNDS = 4
 
 
-def freeze_inputs(module: Module, context: Context) -> None:
-    """Gives the main graph's inputs the shapes of `--inputShape`.
-
-    Raises ConversionError for a name that is no input, or a shape that contradicts the model.
-    """
-    wanted = dict(context.settings.input_shapes)
-    for value in module.main.inputs:
-        shape = wanted.pop(value.name, None)
-        if shape is None:
-            continue
-        if value.shape is not None and len(value.shape) != len(shape):
-            raise ConversionError(
-                f"--inputShape: input '{value.name}' has {len(value.shape)} dimensions, {len(shape)} were given",
-                code=ReturnCode.INPUT_PARAMETER_INVALID,
-            )
-        for axis, (have, want) in enumerate(zip(value.shape or shape, shape, strict=True)):
-            if have >= 0 and have != want and axis > 0 and not _may_change(value):
-                context.note(f"input '{value.name}': dimension {axis} changes from {have} to {want}")
-        value.shape = shape
-    if wanted:
-        names = ", ".join(f"'{value.name}'" for value in module.main.inputs)
-        raise ConversionError(
-            f"--inputShape names '{next(iter(wanted))}', which is no input of the model; its inputs are {names}",
-            code=ReturnCode.INPUT_PARAMETER_INVALID,
-        )
-
-
-def state_sizes(module: Module, context: Context) -> None:
-    """Gives inputs the sizes that the source states, now that no pass can take them for fixed."""
-    for value in module.main.inputs:
-        if value.shape is not None:
-            value.shape = tuple(module.stated_sizes.get(size, size) for size in value.shape)
-
-
-def _may_change(value: Value) -> bool:
-    return value.shape is None or any(size < 0 for size in value.shape)
-
-
 def infer_shapes(module: Module, context: Context) -> None:
     """Fills type and shape of every value. Raises ConversionError with one blocker per node that has no answer."""
     for graph in module.graphs:

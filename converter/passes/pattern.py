@@ -25,6 +25,8 @@ class Match:
     values: dict[str, Value] = field(default_factory=dict)
     inner: tuple[Node, ...] = ()
     """All matched nodes, the root first."""
+    training: bool = False
+    """Whether the result is trained."""
 
     @property
     def root(self) -> Node:

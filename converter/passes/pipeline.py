@@ -15,7 +15,8 @@ from mslite.converter.passes.context import Context, Settings
 from mslite.converter.passes.element_type_casts import cast_unsupported_types
 from mslite.converter.passes.element_types import narrow_all_int64, set_boundary_types, store_float16, widen_float16
 from mslite.converter.passes.folding import fold_constants
-from mslite.converter.passes.inference import freeze_inputs, infer_shapes, state_sizes
+from mslite.converter.passes.inference import infer_shapes
+from mslite.converter.passes.input_sizes import freeze_inputs, mark_input_sizes, state_sizes
 from mslite.converter.passes.layout import unify_layout
 from mslite.converter.passes.misread_mark import mark_misread
 from mslite.converter.passes.naming import make_names_unique
@@ -134,6 +135,7 @@ _FINISH: tuple[Step, ...] = (
         "boundary_types", set_boundary_types, "casts at the boundary are wanted, no rule may take them for an accident"
     ),
     Step("final_shapes", infer_shapes, "the file holds the final shapes"),
+    Step("input_sizes", mark_input_sizes, "the final shapes, in which a size that may change is still a symbol"),
     Step("stated_sizes", state_sizes, "nothing is inferred after this: sizes that may change stay open elsewhere"),
     Step("float16", store_float16, "shapes and rules see float32 weights"),
     Step("target_check", check_target, "last: what is judged is what is written"),

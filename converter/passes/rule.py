@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mslite.converter.contradictions import contradictions_at
 from mslite.converter.mindir.graph import Graph, Module, Node
@@ -51,7 +51,7 @@ class Rule:
                     continue
                 reason = _obfuscated(match) or self._quantised(match) or self.check(match, context)
                 if reason is None:
-                    return match
+                    return replace(match, training=context.settings.training)
                 context.refuse(self.name, node, reason)
         return None
 

@@ -279,14 +279,14 @@ class _Differentiation:
         return Graph("", self.graph.inputs, self.graph.outputs, self.forward)
 
     def read_layer_states(self, variables: Variables) -> dict[str, Value]:
-        """Lets layers read running statistics and seeds from variables; what these hold afterwards."""
-        after = {}
+        """Lets layers read running statistics and seeds from variables; what these hold afterwards. A layer that is applied again
+        goes on from what it has left."""
+        after: dict[str, Value] = {}
         for node in self.forward:
             for place, result in _layer_states(node):
                 before = node.inputs[place]
-                node.set_inputs(
-                    [variables.read(before.name, before) if i == place else v for i, v in enumerate(node.inputs)]
-                )
+                state = after[before.name] if before.name in after else variables.read(before.name, before)
+                node.set_inputs([state if i == place else v for i, v in enumerate(node.inputs)])
                 after[before.name] = result
         return after
 

@@ -187,15 +187,23 @@ def without_lists(graph: Graph) -> None:
 
 def own_constants(graph: Graph) -> None:
     """Gives each layer its own: exporters let layers that begin alike, with ones and zeros, share them. Layers that are one in
-    the source share weights that are not all the same, too; but each batch normalisation is one of its own."""
+    the source share weights that are not all the same, too. A batch normalisation shares all of its constants, or none."""
     owners: dict[Value, tuple[Node, int]] = {}
+    norms: dict[tuple[Value, ...], Node] = {}
     for node in graph.nodes:
         inputs, is_norm = list(node.inputs), isinstance(node.op, FusedBatchNorm)
+        first = norms.setdefault(node.inputs[1:], node) if is_norm else node
+        is_again = first is not node and first.op == node.op
+        said = any(value.of_one_layer for value in node.inputs[1:3])
+        if is_again and (said or _own_numbers(node) or _is_one_layer(first, node)):
+            continue
         for place, value in enumerate(node.inputs):
             if value.data is None or value.dtype is not DataType.FLOAT32 or not value.shape:
                 continue
             owner = owners.setdefault(value, (node, place))
-            if owner != (node, place) and (is_norm or (_is_uniform(value) and not _is_one_layer(owner[0], node))):
+            if owner != (node, place) and (
+                is_norm or (_is_uniform(value) and not value.of_one_layer and not _is_one_layer(owner[0], node))
+            ):
                 roles = node.op.declaration.inputs
                 role = roles[min(place, len(roles) - 1)].name
                 inputs[place] = constant(graph.unique_name(f"{node.name}/{role}"), value.data, value.format)

@@ -85,6 +85,7 @@ def store_in_place(training: TrainingGraph) -> Module:
         else:
             nodes.append(node)
     _leave_statistics(nodes)
+    _go_on(nodes)
     nodes = [node for node in nodes if not _is_own_result(node)]
     graph.nodes = _optimisers_last([_changing(node, constants) for node in nodes], training.parameters)
     # What turns logits into probabilities stays, though nobody reads it: inference gives them.
@@ -112,6 +113,18 @@ def _leave_statistics(nodes: list[Node]) -> None:
         first = firsts.setdefault(node.inputs[3], node)
         if first is not node:
             node.set_inputs([*node.inputs[:3], *first.outputs[3:]])
+
+
+def _go_on(nodes: list[Node]) -> None:
+    """Batch normalisation that is applied again moves the constants that the first application has moved."""
+    for node in nodes:
+        if isinstance(node.op, BatchNormTraining):
+            before = [value.producer for value in node.inputs[3:]]
+            kept = [
+                made.inputs[place] if made is not None and value is made.outputs[place - 2] else value
+                for place, (value, made) in enumerate(zip(node.inputs[3:], before, strict=True), 3)
+            ]
+            node.set_inputs([*node.inputs[:3], *kept])
 
 
 def _is_own_result(node: Node) -> bool:

@@ -43,11 +43,11 @@ mslite_status mslite_resolve_axis(mslite_axis *axis, int32_t pad_mode, bool ceil
     return MSLITE_OK;
   }
   if (pad_mode == MSLITE_PAD_MODE_VALID) axis->pad_before = axis->pad_after = 0;
-  const int64_t room = axis->input + axis->pad_before + axis->pad_after - span;
+  const int64_t room = axis->input + axis->pad_before + axis->pad_after - span + (ceiling ? axis->stride - 1 : 0);
   if (room < 0) return MSLITE_ERROR_SHAPE;
-  axis->output = (ceiling ? room + axis->stride - 1 : room) / axis->stride + 1;
+  axis->output = room / axis->stride + 1;
   if (ceiling && (axis->output - 1) * axis->stride >= axis->input + axis->pad_before) --axis->output;
-  return MSLITE_OK;
+  return axis->output >= 1 ? MSLITE_OK : MSLITE_ERROR_SHAPE;
 }
 
 mslite_status mslite_resolve_transposed_axis(mslite_axis *axis, int32_t pad_mode, int64_t extra) {

@@ -31,8 +31,9 @@ mslite_status mslite_read_axis(int32_t index, mslite_longs kernel, mslite_longs 
 /* Taps span this many input elements. */
 int64_t mslite_axis_span(const mslite_axis *axis);
 
-/* Sets `output` and the padding of a convolution or pooling axis from `input`. `ceiling` rounds the size up, without a
- * last window that would begin behind the input. MSLITE_ERROR_SHAPE when not even one window fits. */
+/* Sets `output` and the padding of a convolution or pooling axis from `input`. `ceiling` rounds the size up: the
+ * last window, or the only one, may end behind the padded input, but not begin behind the input. MSLITE_ERROR_SHAPE
+ * where there is no window. */
 mslite_status mslite_resolve_axis(mslite_axis *axis, int32_t pad_mode, bool ceiling);
 
 /* The same for a transposed convolution: output = (input - 1) * stride + span - padding + extra. */

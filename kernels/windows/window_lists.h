@@ -41,10 +41,11 @@ static inline bool mslite_read_lists(int32_t rank, const mslite_longs *strides, 
 /* Places of a window of `kernel` taps along dimension `i` of `size` elements, padding included; 0 when none fits. */
 static inline int64_t mslite_window_places(const mslite_window_lists *window, int32_t i, int64_t kernel, int64_t size,
                                            bool ceil_mode) {
-  const int64_t room = size + window->begin[i] + window->end[i] - ((kernel - 1) * window->dilation[i] + 1);
+  const int64_t room = size + window->begin[i] + window->end[i] - ((kernel - 1) * window->dilation[i] + 1) +
+                       (ceil_mode ? window->stride[i] - 1 : 0);
   if (room < 0) return 0;
-  int64_t places = (room + (ceil_mode ? window->stride[i] - 1 : 0)) / window->stride[i] + 1;
-  /* With rounding up the last window may not begin in the padding behind. */
+  int64_t places = room / window->stride[i] + 1;
+  /* With rounding up the last window may end behind the padding, but not begin in the padding behind. */
   if (ceil_mode && (places - 1) * window->stride[i] >= size + window->begin[i]) --places;
   return places;
 }

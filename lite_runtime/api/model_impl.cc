@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "api/input_sizes.h"
 #include "api/log.h"
 #include "api/session_options.h"
 #include "api/shared_models.h"
@@ -430,6 +431,9 @@ Status ModelImpl::Resize(const std::vector<MSTensor> &inputs, const std::vector<
       shape.dims[k] = dims[i][k];
     }
   }
+  std::vector<mslite::InputView> views(shapes.size());
+  for (size_t i = 0; i < shapes.size(); ++i) views[i].shape = shapes[i];
+  MSLITE_TRY(WithLayoutHint(mslite::CheckInputSizes(session_->graph(), views, kLiteInputParamInvalid), shapes));
   const auto resize = [&] {
     if (trainer_ != nullptr) return trainer_->Resize(shapes);
     return MustOfferAgain(shapes) ? OfferAgain(shapes) : session_->Resize(shapes);
@@ -534,6 +538,13 @@ Status ModelImpl::Predict(const std::vector<MSTensor> &inputs, std::vector<MSTen
                 std::to_string(inputs.size()) + " inputs where the model has " + std::to_string(inputs_.size()));
   }
   for (size_t i = 0; i < inputs.size(); ++i) MSLITE_TRY(ReadInput(i, inputs[i], &views_[i]));
+  const auto with_hint = [this](const Status &status) {
+    std::vector<TensorShape> shapes;
+    for (const mslite::InputView &view : views_) shapes.push_back(view.shape);
+    return WithLayoutHint(status, shapes);
+  };
+  const Status sizes = mslite::CheckInputSizes(session_->graph(), views_, kLiteInputTensorError);
+  if (sizes.IsError()) return with_hint(sizes);
   if (trainer_ != nullptr) {
     MSLITE_TRY(trainer_->PrepareRun());
     if (session_ != trainer_->session()) std::atomic_store(&session_, trainer_->session());
@@ -545,11 +556,7 @@ Status ModelImpl::Predict(const std::vector<MSTensor> &inputs, std::vector<MSTen
       if (request != nullptr) request->End();
     }
   } const ending = {request};
-  if (const Status status = RunSession(outputs, before, after); status.IsError()) {
-    std::vector<TensorShape> shapes;
-    for (const mslite::InputView &view : views_) shapes.push_back(view.shape);
-    return WithLayoutHint(status, shapes);
-  }
+  if (const Status status = RunSession(outputs, before, after); status.IsError()) return with_hint(status);
   ShowOutputs(true);
   if (trainer_ != nullptr) MSLITE_TRY(trainer_->FinishRun());
   if (outputs != nullptr) {

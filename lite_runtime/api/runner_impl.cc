@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "api/context_limits.h"
+#include "api/input_sizes.h"
 #include "api/log.h"
 
 namespace mindspore {
@@ -35,8 +36,13 @@ Status ModelParallelRunnerImpl::Init(const Open &open, const std::shared_ptr<Run
   MSLITE_TRY(open(open_settings_, &model));
   std::shared_ptr<mslite::WorkerSet> set;
   MSLITE_TRY(mslite::WorkerSet::Create(model, contexts_, sections_, &set));
+  const bool fixes_rows = mslite::FixesRows(*model->graph);
+  if (batches_.most_rows > 1 && fixes_rows) {
+    mslite::Log(mslite::LogLevel::kWarning,
+                "the model cannot be batched: the first size of an input is fixed; requests run one by one");
+  }
   desk_ = std::make_unique<mslite::WorkerDesk>(std::move(set));
-  if (batches_.most_rows > 1) batcher_ = std::make_unique<mslite::Batcher>(batches_);
+  if (batches_.most_rows > 1 && !fixes_rows) batcher_ = std::make_unique<mslite::Batcher>(batches_);
   requests_ = std::make_unique<mslite::RequestQueue>(
       [this](mslite::Request *request) {
         return Predict(request->inputs, request->outputs, nullptr, nullptr, request);

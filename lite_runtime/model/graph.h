@@ -26,6 +26,10 @@ struct SeenRange {
   double max = 0;
 };
 
+// What Tensor::size_marks says of a dimension; numbers between name groups of sizes that are equal in every run.
+constexpr uint32_t kFreeSize = 0;
+constexpr uint32_t kFixedSize = 15;  // as in the file: constants and nodes were made for it
+
 struct Tensor {
   std::string name;
   int32_t type = 0;               // mslite_data_type
@@ -35,11 +39,14 @@ struct Tensor {
   const uint8_t *data = nullptr;  // contents of a constant
   size_t size = 0;                // bytes at `data`
   bool is_constant = false;
-  bool is_list = false;  // a list of tensors in the file; here [elements, shape of an element...]
+  uint32_t size_marks = 0;  // of a graph input, where its converter said it: four bits for each dimension
+  bool is_list = false;     // a list of tensors in the file; here [elements, shape of an element...]
   std::vector<mslite_quant> quant;
   std::vector<Correction> corrections;  // one per record, or none
   std::vector<SeenRange> ranges;        // likewise
 };
+
+inline uint32_t SizeMark(const Tensor &tensor, size_t axis) { return tensor.size_marks >> (4 * axis) & 15U; }
 
 struct Node {
   std::string name;

@@ -6,7 +6,8 @@ namespace {
 constexpr int32_t kLastFormat = 19;
 constexpr int64_t kMaximumDim = INT32_MAX;
 constexpr int32_t kConstantNode = 0;
-constexpr int32_t kRoundHalfToEven = 3;  // QuantParam.roundType of models whose framework rounds so; ours alone
+constexpr int32_t kHasSizeMarks = 0x6D737A31;  // in Tensor.refCount, as in converter/mindir/input_sizes.py
+constexpr int32_t kRoundHalfToEven = 3;        // QuantParam.roundType of models whose framework rounds so; ours alone
 
 std::string Label(const Tensor &tensor, size_t index) {
   return Format("tensor %zu '%.200s'", index, tensor.name.c_str());
@@ -101,6 +102,7 @@ Status LoadTensors(Loader *loader) {
       return loader->Error(Label(tensor, i) + Format(": unknown data type %d", static_cast<int>(tensor.type)));
     }
     MSLITE_TRY(LoadDims(*loader, *source, i, &tensor));
+    if (source->refCount() == kHasSizeMarks) tensor.size_marks = static_cast<uint32_t>(source->offset());
     if (source->quantParams() != nullptr) {
       for (const auto *record : *source->quantParams()) AddRecord(*record, record->scale(), &tensor);
     }

@@ -46,8 +46,8 @@ def counting_file(path: Path) -> Path:
     """y = x + n, one by one: a run takes as long as n says."""
     model = onnx.parser.parse_model(
         """<ir_version: 8, opset_import: ["" : 17]>
-        counting (int64 n, float[3] x) => (float[3] y) {
-            y = Loop <body = step (int64 i, bool go, float[3] a) => (bool on, float[3] b) {
+        counting (int64 n, float[m] x) => (float[m] y) {
+            y = Loop <body = step (int64 i, bool go, float[m] a) => (bool on, float[m] b) {
                 on = Identity(go)  one = Constant <value = float {1.0}> ()  b = Add(a, one)
             }> (n, , x)
         }"""

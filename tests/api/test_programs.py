@@ -20,13 +20,23 @@ JAR = PROGRAMS / "android/mindspore-lite/mindspore-lite-java.jar"
 LENET = ROOT.parent / "shared" / "models" / "mindspore_ms" / "lenet_train_lite" / "model.ms"
 
 
-@pytest.fixture(scope="module")
-def digits(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("digits")
+def _digits(folder: Path, shape: list[int]) -> Path:
     converter = mslite.Converter()
-    converter.input_shape = {"image": [1, 1, 8, 8]}
+    converter.input_shape = {"image": shape}
     converter.convert(FmkType.ONNX, str(ROOT / "examples" / "digits" / "digits.onnx"), str(folder / "digits"))
     return folder / "digits.ms"
+
+
+@pytest.fixture(scope="module")
+def digits(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """For one image."""
+    return _digits(tmp_path_factory.mktemp("digits"), [1, 1, 8, 8])
+
+
+@pytest.fixture(scope="module")
+def open_digits(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """For any number of images."""
+    return _digits(tmp_path_factory.mktemp("open_digits"), [-1, 1, 8, 8])
 
 
 def run(program: str, *arguments: object) -> dict[str, np.ndarray]:
@@ -68,16 +78,27 @@ def test_quick_start(language: str, digits: Path, tmp_path: Path) -> None:
     check(run(f"tests/api/api_{language}_quick_start", digits, tmp_path / "input.bin"), expected(digits, values))
 
 
-def test_resize_and_callbacks(digits: Path) -> None:
-    shape = input_shape(digits, 3)
+def test_resize_and_callbacks(open_digits: Path) -> None:
+    shape = input_shape(open_digits, 3)
     values = (np.arange(np.prod(shape)) % 5 / np.float32(4)).astype(np.float32).reshape(shape)
-    check(run("tests/api/api_cpp_resize_and_callbacks", digits), expected(digits, values))
+    check(run("tests/api/api_cpp_resize_and_callbacks", open_digits), expected(open_digits, values))
 
 
-def test_resize_in_c(digits: Path) -> None:
-    shape = input_shape(digits, 2)
+def test_resize_in_c(open_digits: Path) -> None:
+    shape = input_shape(open_digits, 2)
     values = (np.arange(np.prod(shape)) % 7 / np.float32(6)).astype(np.float32).reshape(shape)
-    check(run("tests/api/api_c_resize", digits), expected(digits, values))
+    check(run("tests/api/api_c_resize", open_digits), expected(open_digits, values))
+
+
+def test_a_fixed_batch_is_held(java: Path, digits: Path) -> None:
+    """Each program resizes to another batch."""
+    held = r"input 'image' has the shape \[2, 8, 8, 1\], and the model was converted for \[1, 8, 8, 1\]"
+    with pytest.raises(AssertionError, match=held):
+        run("tests/api/api_c_resize", digits)
+    with pytest.raises(AssertionError, match="resize_and_callbacks: 1"):
+        run("tests/api/api_cpp_resize_and_callbacks", digits)
+    with pytest.raises(AssertionError, match="resize failed"):
+        run_java(java, "ResizeGraph", digits)
 
 
 def test_handles_of_requests_in_c(digits: Path) -> None:
@@ -178,10 +199,10 @@ def test_an_encrypted_model_in_java(java: Path, digits: Path, tmp_path: Path) ->
         run_java(java, "QuickStart", encrypted, tmp_path / "input.bin", KEY.decode()[::-1], "libcrypto.so.3")
 
 
-def test_resize_in_java(java: Path, digits: Path) -> None:
-    shape = input_shape(digits, 3)
+def test_resize_in_java(java: Path, open_digits: Path) -> None:
+    shape = input_shape(open_digits, 3)
     values = (np.arange(np.prod(shape)) % 5 / np.float32(4)).astype(np.float32).reshape(shape)
-    check(run_java(java, "ResizeGraph", digits), expected(digits, values))
+    check(run_java(java, "ResizeGraph", open_digits), expected(open_digits, values))
 
 
 def test_parallel_runner_in_java(java: Path, digits: Path) -> None:

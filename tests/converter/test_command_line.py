@@ -45,6 +45,26 @@ def test_success_writes_the_file_and_says_so(model: Path, capsys: pytest.Capture
     assert "transposes  0" in out
 
 
+@pytest.mark.parametrize(
+    ("width", "flags", "kept"),
+    [(4, (), False), (3, (), True), (3, ("--inputDataFormat=NHWC",), False), (4, ("--inputDataFormat=NCHW",), True)],
+)
+def test_the_layout_of_images(
+    width: int, flags: tuple[str, ...], kept: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An input 3 wide stays as it is where nobody asks for a layout; the summary says which one each has."""
+    source = save(
+        tmp_path / "m.onnx", [helper.make_node("Relu", ["x"], ["y"])], {"x": [1, 5, 8, width]}, {"y": [None] * 4}
+    )
+    status, out, _ = convert(capsys, source, *flags)
+    assert status == 0
+    (value,) = load(tmp_path / "m.ms").main.inputs
+    shape, layout = ((1, 5, 8, width), Format.NCHW) if kept else ((1, 8, width, 5), Format.NHWC)
+    assert (value.shape, value.format) == (shape, layout)
+    assert f"input       'x': {list(shape)}, {layout.name}" in out
+    assert ("because it is 3 wide" in out) == (kept and not flags)
+
+
 def test_the_suffix_is_added_once(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target = model.parent / "given.ms"
     assert run(capsys, f"--modelFile={model}", f"--outputFile={target}")[0] == 0

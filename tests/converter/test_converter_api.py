@@ -41,7 +41,7 @@ def test_input_format(wanted: mslite.Format, shape: list[int], tmp_path: Path) -
         ("weight_fp16", "on", TypeError),
         ("infer", 1, TypeError),
         ("input_shape", {"a": (1, 2)}, TypeError),
-        ("input_shape", {"a": [-1]}, ValueError),
+        ("input_shape", {"a": [-2]}, ValueError),
         ("optimize", "fast", ValueError),
         ("device", "CPU", ValueError),
         ("device_id", True, TypeError),

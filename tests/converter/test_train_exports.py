@@ -454,3 +454,32 @@ def test_normalisation_that_the_exporter_has_folded_is_told(tmp_path: Path) -> N
         save_model(helper.make_model(graph, opset_imports=opsets, ir_version=8), tmp_path / "net.onnx")
         notes = convert(Options(tmp_path / "net.onnx", tmp_path / target, training=TrainSettings())).notes
         assert any("1 batch normalisation(s) part of convolutions" in note for note in notes) == told
+
+
+@pytest.mark.parametrize(("modules", "count"), [(("norm", "norm"), 2), (("first", "second"), 4)])
+def test_a_normalisation_that_is_applied_twice_and_begins_with_ones(
+    modules: tuple[str, str], count: int, tmp_path: Path
+) -> None:
+    """torch.onnx.export(dynamo=True) says which module a node belongs to: two that begin alike share constants in the file alone."""
+    nodes = []
+    for number, (module, x, y) in enumerate(zip(modules, ("x", "b"), ("a", "c"), strict=True)):
+        norm = _node("LayerNormalization", f"{x} ones zeros", y, f"norm{number}")
+        norm.metadata_props.add(key="pkg.torch.onnx.name_scopes", value=repr(["", module, f"layer_norm_{number}"]))
+        nodes += [norm, _node("MatMul", f"{y} w{number}", "b" if number == 0 else "y", f"product{number}")]
+    constants = {"ones": ONES, "zeros": ZEROS, "w0": WEIGHT, "w1": WEIGHT + 1}
+    found = _weights(_trained(nodes, constants, tmp_path, producer="pytorch"))
+    assert sum(value.ndim == 1 for value in found.values()) == count
+
+
+@pytest.mark.parametrize(("producer", "count"), [("pytorch", 2), ("", 4)])
+def test_a_normalisation_with_one_name_for_its_parameters(producer: str, count: int, tmp_path: Path) -> None:
+    """PyTorch's older exporter names parameters of another module by an Identity, so that what two nodes read is one; others do not."""
+    nodes = [
+        _node("LayerNormalization", "x norm.weight norm.bias", "a", "norm"),
+        _node("MatMul", "a w0", "b", "product0"),
+        _node("LayerNormalization", "b norm.weight norm.bias", "c", "norm_1"),
+        _node("MatMul", "c w1", "y", "product1"),
+    ]
+    constants = {"norm.weight": ONES, "norm.bias": ZEROS, "w0": WEIGHT, "w1": WEIGHT + 1}
+    found = _weights(_trained(nodes, constants, tmp_path, producer=producer))
+    assert sum(value.ndim == 1 for value in found.values()) == count

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from onnx import NodeProto, TensorProto, helper, numpy_helper, save_model
+from onnx import NodeProto, TensorProto, helper, load_model, numpy_helper, save_model
 
 import mslite
 from mslite.converter.convert import convert
@@ -32,9 +32,9 @@ def _saved(
     return path
 
 
-def _trained(source: Path, batches: list[Array]) -> dict[str, Array]:
+def _trained(source: Path, batches: list[Array], batch_norm: BatchNorm = BatchNorm.FROZEN) -> dict[str, Array]:
     """How far a step of SGD with the rate 1 moves each trained constant, by name."""
-    settings = TrainSettings(Loss.SQUARED, Optimizer.SGD, 1.0, batch_norm=BatchNorm.FROZEN)
+    settings = TrainSettings(Loss.SQUARED, Optimizer.SGD, 1.0, batch_norm=batch_norm)
     model = mslite.Model()
     file = convert(Options(source, source.with_suffix(""), training=settings)).files[0]
     model.build_from_file(file, mslite.ModelType.MINDIR, train_cfg=mslite.TrainCfg())
@@ -121,3 +121,136 @@ def test_normalisations_that_begin_alike_behind_one_table(shared: bool, tmp_path
     scales = [change for change in found.values() if change.shape == (WIDTH,)]
     assert len(scales) == (2 if shared else 4)
     assert len(found) == len(scales) + len(constants) - 2
+
+
+def _norm_nodes(kind: str, x: str, y: str, name: str) -> list[NodeProto]:
+    """A normalisation of [N, 4, H, W] with the shared constants g and b (m and v), as exporters write it."""
+    if kind == "group":
+        return [
+            helper.make_node("Reshape", [x, "rows2"], [f"{name}r"], name=f"{name}/rows"),
+            helper.make_node("InstanceNormalization", [f"{name}r", "ones2", "zeros2"], [f"{name}i"], name=f"{name}/norm"),
+            helper.make_node("Reshape", [f"{name}i", "image"], [f"{name}s"], name=f"{name}/image"),
+            helper.make_node("Unsqueeze", ["g", "axes"], [f"{name}g"], name=f"{name}/gamma"),
+            helper.make_node("Unsqueeze", ["b", "axes"], [f"{name}b"], name=f"{name}/beta"),
+            helper.make_node("Mul", [f"{name}s", f"{name}g"], [f"{name}m"], name=f"{name}/scaled"),
+            helper.make_node("Add", [f"{name}m", f"{name}b"], [y], name=f"{name}/shifted"),
+        ]  # fmt: skip
+    if kind == "instance":
+        return [helper.make_node("InstanceNormalization", [x, "g", "b"], [y], name=name)]
+    if kind == "batch":
+        return [helper.make_node("BatchNormalization", [x, "g", "b", "m", "v"], [y], name=name)]
+    last = [
+        helper.make_node("Transpose", [x], [f"{name}l"], name=f"{name}/last", perm=[0, 2, 3, 1]),
+        helper.make_node("Transpose", [f"{name}y"], [y], name=f"{name}/first", perm=[0, 3, 1, 2]),
+    ]
+    if kind == "layer":
+        return [
+            last[0],
+            helper.make_node("LayerNormalization", [f"{name}l", "g", "b"], [f"{name}y"], name=name),
+            last[1],
+        ]
+    spelled = [
+        helper.make_node("ReduceMean", [f"{name}l"], [f"{name}a"], name=f"{name}/mean", axes=[-1]),
+        helper.make_node("Sub", [f"{name}l", f"{name}a"], [f"{name}c"], name=f"{name}/centred"),
+        helper.make_node("Mul", [f"{name}c", f"{name}c"], [f"{name}q"], name=f"{name}/square"),
+        helper.make_node("ReduceMean", [f"{name}q"], [f"{name}v"], name=f"{name}/variance", axes=[-1]),
+        helper.make_node("Add", [f"{name}v", "epsilon"], [f"{name}e"], name=f"{name}/with_epsilon"),
+        helper.make_node("Sqrt", [f"{name}e"], [f"{name}d"], name=f"{name}/deviation"),
+        helper.make_node("Div", [f"{name}c", f"{name}d"], [f"{name}n"], name=f"{name}/normalised"),
+        helper.make_node("Mul", [f"{name}n", "g"], [f"{name}m"], name=f"{name}/scaled"),
+        helper.make_node("Add", [f"{name}m", "b"], [f"{name}y"], name=f"{name}/shifted"),
+    ]
+    return [last[0], *spelled, last[1]]
+
+
+def _applied_twice(path: Path, kind: str, shared: bool) -> Path:
+    """x -> convolution, normalisation, ReLU, convolution, normalisation: one with one gamma and beta, or two that are equal."""
+    random = np.random.default_rng(6)
+    channels = CHANNELS + 1
+    constants = {
+        "g": random.uniform(0.5, 1.5, channels).astype(np.float32),
+        "b": random.standard_normal(channels).astype(np.float32),
+        "m": random.standard_normal(channels).astype(np.float32),
+        "v": random.uniform(0.5, 1.5, channels).astype(np.float32),
+    }
+    constants |= {f"{name}2": data + np.float32(0) for name, data in constants.items() if not shared}
+    constants |= {f"w{n}": (random.standard_normal((channels, channels, 1, 1))).astype(np.float32) for n in (1, 2)}
+    constants |= {
+        "rows2": np.array([0, 2, -1]), "image": np.array([ROWS, channels, SIZE, SIZE]), "axes": np.array([1, 2]),
+        "ones2": np.ones(2, np.float32), "zeros2": np.zeros(2, np.float32), "epsilon": np.array(1e-5, np.float32),
+    }  # fmt: skip
+    second = _norm_nodes(kind, "c2", "y", "second")
+    for node in second if not shared else ():
+        node.input[:] = [f"{name}2" if name in ("g", "b", "m", "v") else name for name in node.input]
+    nodes = [
+        helper.make_node("Conv", ["x", "w1"], ["c1"], name="conv1"),
+        *_norm_nodes(kind, "c1", "n1", "first"),
+        helper.make_node("Relu", ["n1"], ["r"], name="relu"),
+        helper.make_node("Conv", ["r", "w2"], ["c2"], name="conv2"),
+        *second,
+    ]
+    used = {name for node in nodes for name in node.input}
+    constants = {name: data for name, data in constants.items() if name in used}
+    return _saved(path, nodes, {"x": (TensorProto.FLOAT, (ROWS, channels, SIZE, SIZE))}, constants)
+
+
+@pytest.mark.parametrize("batch_norm", list(BatchNorm))
+@pytest.mark.parametrize("kind", ["group", "instance", "batch", "layer", "spelled layer"])
+def test_a_normalisation_that_is_applied_twice(kind: str, batch_norm: BatchNorm, tmp_path: Path) -> None:
+    """Its gamma and beta stay one each, with the sum of the gradients that two equal normalisations have."""
+    random = np.random.default_rng(7)
+    shapes = ((ROWS, SIZE, SIZE, CHANNELS + 1), (ROWS, CHANNELS + 1, SIZE, SIZE))
+    batch = [random.standard_normal(shape).astype(np.float32) for shape in shapes]
+    one, two = (
+        [
+            change
+            for change in _trained(
+                _applied_twice(tmp_path / f"{shared}.onnx", kind, shared), batch, batch_norm
+            ).values()
+            if change.shape == (CHANNELS + 1,)
+        ]
+        for shared in (True, False)
+    )
+    if kind == "batch" and batch_norm is BatchNorm.FROZEN:
+        assert (len(one), len(two)) == (2, 2)  # two of them become part of their convolutions, but for the offset
+        return
+    assert (len(one), len(two)) == (2, 4)
+    wanted = (two[0] + two[2], two[1] + two[3])
+    for change, want in zip(one, wanted, strict=True):
+        np.testing.assert_allclose(change, want, rtol=0, atol=1e-5 * np.abs(want).max())
+
+
+def test_running_statistics_of_a_normalisation_that_is_applied_twice(tmp_path: Path) -> None:
+    """The second application moves those that the first has moved."""
+    source = _applied_twice(tmp_path / "net.onnx", "batch", True)
+    settings = TrainSettings(Loss.SQUARED, Optimizer.SGD, 1e-20, batch_norm=BatchNorm.TRAIN)
+    file = convert(Options(source, tmp_path / "net", training=settings)).files[0]
+    model = mslite.Model()
+    model.build_from_file(file, mslite.ModelType.MINDIR, train_cfg=mslite.TrainCfg())
+    model.set_train_mode(True)
+    x = np.random.default_rng(8).standard_normal((ROWS, SIZE, SIZE, CHANNELS + 1)).astype(np.float32)
+    labels = np.zeros((ROWS, CHANNELS + 1, SIZE, SIZE), np.float32)
+    model.run_step([x, labels])
+    model.set_train_mode(False)
+    found = np.array(model.predict([x, labels])[0].get_data_to_numpy())
+
+    constants = {
+        tensor.name: numpy_helper.to_array(tensor).astype(np.float64) for tensor in load_model(source).graph.initializer
+    }
+    g, b, mean, variance = (constants[name] for name in "gbmv")
+
+    def norm(y: Array, mean: Array, variance: Array) -> Array:
+        return (y - mean) / np.sqrt(variance + 1e-5) * g + b
+
+    y: Array = x.astype(np.float64)
+    for number in (1, 2):
+        y = y @ constants[f"w{number}"][:, :, 0, 0].T
+        rows = y.reshape(-1, CHANNELS + 1)
+        mean = 0.9 * mean + 0.1 * rows.mean(0)
+        variance = 0.9 * variance + 0.1 * rows.var(0, ddof=1)
+        y = np.maximum(norm(y, rows.mean(0), rows.var(0)), 0)
+    y = x.astype(np.float64)
+    for number in (1, 2):
+        y = norm(y @ constants[f"w{number}"][:, :, 0, 0].T, mean, variance)
+        y = np.maximum(y, 0) if number == 1 else y
+    np.testing.assert_allclose(found, y.transpose(0, 3, 1, 2), rtol=1e-4, atol=1e-4)

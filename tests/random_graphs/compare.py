@@ -136,13 +136,8 @@ def _first_problem(graph: RandomGraph, target: Path, variant: Variant) -> str:
 
 
 def _channels_last(inputs: Mapping[str, Array]) -> dict[str, Array]:
-    """Inputs of four dimensions as the converter wants them unless told otherwise: all but a single one that ends in 3."""
-    return {
-        name: array.transpose(0, 2, 3, 1)
-        if array.ndim == 4 and not (len(inputs) == 1 and array.shape[3] == 3)
-        else array
-        for name, array in inputs.items()
-    }
+    """Inputs of four dimensions as the converter makes them with --inputDataFormat=NHWC."""
+    return {name: array.transpose(0, 2, 3, 1) if array.ndim == 4 else array for name, array in inputs.items()}
 
 
 def loaded(path: Path, threads: int) -> Model:

@@ -91,6 +91,7 @@ _WINDOWS: list[tuple[str, tuple[int, int, int, int], dict[str, object]]] = [
     ("same", (1, 7, 8, 9), {"kernel_size": (3, 3), "strides": (2, 2), "pad_mode": PadMode.SAME}),
     ("valid", (1, 7, 8, 9), {"kernel_size": (3, 2), "pad_mode": PadMode.VALID, "activation_type": ActivationType.RELU}),
     ("ceil", (1, 8, 7, 6), {"kernel_size": (3, 3), "strides": (2, 2), "round_mode": RoundMode.CEIL}),
+    ("ceil-small", (1, 2, 1, 6), {"kernel_size": (3, 2), "strides": (2, 2), "round_mode": RoundMode.CEIL}),
     (
         "ceil-padded",
         (1, 6, 7, 4),

@@ -143,6 +143,7 @@ case("image", ops.MaxPoolWithIndices(kernel_size=(2, 3), strides=(2, 2), pads=(0
 case("column-major", ops.MaxPoolWithIndices(kernel_size=(2, 2), column_major=True), [normal(1, 2, 4, 5)])
 case("ceil", ops.MaxPoolWithIndices(kernel_size=(3,), strides=(2,), ceil_mode=True), [normal(2, 2, 8)])
 case("ceil-pad", ops.MaxPoolWithIndices(kernel_size=(1,), strides=(2,), ceil_mode=True), [normal(1, 2, 2)])
+case("ceil-small", ops.MaxPoolWithIndices(kernel_size=(3, 2), strides=(2, 2), ceil_mode=True), [normal(1, 2, 2, 1)])
 case("volume", ops.MaxPoolWithIndices(kernel_size=(2, 2, 2), dilations=(1, 2, 1)), [normal(1, 2, 3, 5, 4)])
 case("uint8", ops.MaxPoolWithIndices(kernel_size=(2, 2)), [integers(0, 255, 1, 3, 5, 5, dtype=np.uint8)])
 case("int8", ops.MaxPoolWithIndices(kernel_size=(2, 2)), [integers(-128, 127, 1, 1, 40, 40, dtype=np.int8)])

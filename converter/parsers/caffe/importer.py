@@ -25,6 +25,11 @@ from .scope import Scope
 from .unsupported import DROPPED, LOSSES, explain
 from .weights import Weights
 
+_MADE_FOR_SIZES = frozenset(
+    {"Crop", "Interp", "LSTM", "PriorBox", "Proposal", "PSROIPooling", "Reorg", "RNN", "SPP", "Upsample"}
+)
+"""Layers that become nodes whose constants or attributes follow from the sizes of their bottom blobs."""
+
 
 class Importer(Scope):
     """Turns one network into a Graph."""
@@ -130,6 +135,7 @@ class Importer(Scope):
                     result = converter(call)
                     results = (result,) if isinstance(result, Blob) else tuple(result)
                     self._check_results(call, results)
+                    self.reads_sizes |= layer.type in _MADE_FOR_SIZES
         except Blocked as blocked:
             self.blockers.append(call.blocker(blocked))
             del self.graph.nodes[first:]

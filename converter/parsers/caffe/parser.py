@@ -55,4 +55,10 @@ def parse(
         raise blocked(str(network.file), importer.blockers, module, "layer")
     if not graph.outputs:
         raise damaged(network.file, "the network has no outputs")
-    return Module([graph], name=network.name, framework=FRAMEWORK_CAFFE, notes=importer.notes)
+    return Module(
+        [graph],
+        name=network.name,
+        framework=FRAMEWORK_CAFFE,
+        notes=importer.notes,
+        reads_sizes=importer.reads_sizes,
+    )

@@ -19,3 +19,5 @@ class Scope(GraphScope):
         self.inference = inference
         """Tells the shapes of what plug-ins emit."""
         self.notes: list[str] = []
+        self.reads_sizes = False
+        """Constants or attributes were made of the sizes of blobs."""

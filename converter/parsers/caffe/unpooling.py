@@ -32,6 +32,7 @@ def max_pool_with_mask(call: Call, x: Blob, window: PoolWindow) -> list[Blob]:
             "the mask of the maxima (second top) is only supported for windows that touch, without padding",
             "Use kernel_size = stride and pad = 0, or take the mask out",
         )
+    call.scope.reads_sizes = True
     sizes = window.output(call, x.shape[2:])
     whole = [count * size for count, size in zip(sizes, window.kernel, strict=True)]
     value = _fitted(call, x.value, x.shape[2:], whole, _LOWEST)

@@ -19,6 +19,7 @@ def conv_volume(
     outputs = weight.shape[1] * group if transposed else weight.shape[0]
     layers = kernel_layers(call, weight, (2, 0, 3, 4, 1), weight.shape[2])
     kernel = Kernel(layers, group, x.shape[1], outputs)
+    call.scope.reads_sizes = True
     value, sizes = volumes.channels_last(x.value), x.shape[2:]
     if transposed:
         result = volumes.transposed(value, sizes, volume, kernel, (0, 0, 0), *bias)

@@ -7,6 +7,7 @@ need these numbers find them, and type inference gets further.
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Mapping
 from math import prod
 
@@ -70,12 +71,16 @@ _OPERATORS = frozenset(
 
 
 def fold_shapes(
-    model: ModelProto, types: Mapping[str, TypeProto], initializers: dict[str, TensorProto], numbers: set[str]
+    model: ModelProto,
+    types: Mapping[str, TypeProto],
+    initializers: dict[str, TensorProto],
+    numbers: set[str],
+    trains: bool = False,
 ) -> bool:
     """Replaces the nodes of the main graph that give known numbers. Says whether there were any. `numbers` gets the names of those that are
-    computed of no initializer."""
+    computed of no initializer. Where the model `trains`, what several nodes read stays one."""
     graph = model.graph
-    known = _constants(graph)
+    known = _constants(graph, trains)
     stored = {tensor.name for tensor in graph.initializer} - numbers
     partial: dict[str, list[int | None]] = {}
     kept: list[NodeProto] = []
@@ -114,14 +119,16 @@ def fold_shapes(
     return True
 
 
-def _constants(graph: GraphProto) -> dict[str, Array]:
-    """The small initializers, but for parameters. A damaged one is left to whoever reads it."""
+def _constants(graph: GraphProto, trains: bool) -> dict[str, Array]:
+    """The small initializers, but for parameters, and what may be one of several layers. A damaged one is left to whoever reads it."""
     known: dict[str, Array] = {}
     kinds = said_parameters(graph)
+    readers = Counter(name for node in graph.node for name in set(node.input)) if trains else Counter[str]()
     for tensor in graph.initializer:
-        if kinds.get(tensor.name):
-            continue
         count = prod(tensor.dims)
+        is_shared = readers[tensor.name] > 1 and tensor.data_type == TensorProto.FLOAT and count > 1
+        if kinds.get(tensor.name) or is_shared:
+            continue
         if 0 <= count <= _LARGEST and all(dim >= 0 for dim in tensor.dims):
             array = _array(tensor)
             if array is not None:

@@ -15,7 +15,14 @@ from mslite.converter.quoting import quoted
 from .functions import FunctionError, expand_functions
 from .known_types import known_types
 from .model import DOMAINS, SourceModel, graph_error
-from .parameters import keeps_parameters_apart, restore_biases, said_parameters, separate_copies, tie_tables
+from .parameters import (
+    applied_again,
+    keeps_parameters_apart,
+    restore_biases,
+    said_parameters,
+    separate_copies,
+    tie_tables,
+)
 from .protos import all_nodes, sub_graphs
 from .quantised_flow import real_movements
 from .tensors import MAX_DIMENSION, TensorReader
@@ -50,7 +57,7 @@ def load(
         raise graph_error(name, f"the functions of the model cannot be expanded: {error}") from None
     real_movements(skeleton.graph, initializers)
     stored, numbers = list(initializers), set[str]()
-    types = known_types(skeleton, initializers, numbers)
+    types = known_types(skeleton, initializers, numbers, trains)
     producer = f"{proto.producer_name} {proto.producer_version}".strip()
     keeps_parameters = keeps_parameters_apart(producer, stored)
     return SourceModel(
@@ -64,6 +71,7 @@ def load(
         types=types,
         unexpanded=unexpanded,
         keeps_parameters=keeps_parameters,
+        applied_again=applied_again(proto.graph, keeps_parameters) if trains else frozenset(),
         parameters=said_parameters(proto.graph) | dict.fromkeys(numbers if keeps_parameters else (), False),
     )
 

@@ -33,6 +33,8 @@ class SourceModel:
     unexpanded: Unexpanded = field(default_factory=Unexpanded)
     parameters: dict[str, bool] = field(default_factory=dict)
     """Of initializers, where the exporter says it: whether they are trained."""
+    applied_again: frozenset[str] = frozenset()
+    """Of initializers, where the exporter says it: parameters of one layer that is applied several times."""
     keeps_parameters: bool = False
     """Whether parameters are initializers, and Constant nodes are none."""
 

@@ -19,6 +19,7 @@ _ORIGIN = "pkg.torch.onnx.fx_node"
 _BIAS = re.compile(r"args = \(%\w+, %p_\w+, %(p_\w+)")
 _ROWS = re.compile(r"embedding(_\d+)?")
 _SCOPES = "pkg.torch.onnx.name_scopes"
+_CLASSES = "pkg.torch.onnx.class_hierarchy"
 _NUMBER, _CALL = re.compile(r"\d+"), re.compile(r"@\d+")
 _STATE = re.compile(r"(?!\d+$)\w+(\.\w+)*")
 
@@ -75,6 +76,36 @@ def separate_copies(graph: GraphProto) -> None:
             if module not in own:
                 own[module] = _copied(graph, stored[name], name.replace(f"{first}.", f"{module}.", 1), len(own))
             node.input[place] = own[module]
+
+
+def applied_again(graph: GraphProto, keeps_parameters: bool) -> frozenset[str]:
+    """The initializers that are parameters of one normalisation, which is applied several times. With dynamo=True nodes name the module and
+    the call of a function in it. Otherwise a parameter that is equal to another is named by an Identity: what has one name is one."""
+    readers: dict[str, list[tuple[str, str] | None]] = {}
+    for node in graph.node:
+        call = _norm_call(node)
+        for name in set(node.input):
+            readers.setdefault(name, []).append(call)
+    is_said = any(_said(node, _SCOPES) for node in graph.node)
+    found = set()
+    for tensor in graph.initializer:
+        calls = readers.get(tensor.name, [])
+        if tensor.data_type != TensorProto.FLOAT or len(calls) < 2:
+            continue
+        modules = {None if call is None else call[0] for call in calls}
+        is_again = None not in modules and len(modules) == 1 and len(set(calls)) == len(calls)
+        if is_again or (not is_said and keeps_parameters and is_state(tensor.name)):
+            found.add(tensor.name)
+    return frozenset(found)
+
+
+def _norm_call(node: NodeProto) -> tuple[str, str] | None:
+    """The normalisation that a node belongs to, and the function in it, by their names."""
+    module = _module(node)
+    if module is None:
+        return None
+    function, kind = str(ast.literal_eval(_said(node, _SCOPES))[-1]), "".join(_said(node, _CLASSES).split(",")[-2:-1])
+    return (module, function) if "norm" in (kind + function).lower() else None
 
 
 def _apart(first: str, second: str) -> tuple[str, str] | None:

@@ -15,7 +15,7 @@ from mslite.converter.mindir.ops.windows import MaxPoolWithIndices
 
 from .call import Call
 from .registry import onnx_operator
-from .spatial import Window, lift, lower, read_window
+from .spatial import Window, lift, lower, read_window, whole_window
 from .volumes import pool_volume, read_volume_window, volume_shape
 
 
@@ -30,12 +30,19 @@ def _kernel(call: Call) -> tuple[int, ...]:
     return kernel
 
 
-def _pool(call: Call, x: Value, pool: Callable[[Value, Window], Value]) -> Value:
-    """Pools along one, two or three dimensions; `pool` does it for an image."""
-    kernel = _kernel(call)
+def _pool(call: Call, x: Value, pool: Callable[[Value, Window], Value], whole: bool = False) -> Value:
+    """Pools along one, two or three dimensions; `pool` does it for an image. `whole`: padding makes every window of ceil_mode a
+    whole one, so that `pool` may count with floor."""
+    kernel, parts = _kernel(call), call.boolean("ceil_mode")
     if len(kernel) == 3:
-        return pool_volume(call, x, read_volume_window(call, volume_shape(call, x), kernel), pool)
+        shape = volume_shape(call, x)
+        volume = read_volume_window(call, shape, kernel)
+        if whole and parts:
+            volume, parts = volume.whole(shape[1:]), False
+        return pool_volume(call, x, volume, pool, parts)
     window = read_window(call, x, kernel)
+    if whole and parts and window.pad_mode is PadMode.PAD:
+        window = whole_window(call, x, window)
     return lower(call, pool(lift(call, x, window.dimensions), window), window.dimensions)
 
 
@@ -96,8 +103,8 @@ def _max_pool_with_indices(call: Call, x: Value, rounding: RoundMode, column_maj
     return call.emit_many(op, (x,), 2 if call.has_output(1) else 1)
 
 
-def _average(call: Call, x: Value, count_include_pad: bool) -> Value:
-    rounding = _round_mode(call)
+def _average(call: Call, x: Value, count_include_pad: bool, whole: bool = False) -> Value:
+    rounding = RoundMode.FLOOR if whole else _round_mode(call)
 
     def pool(image: Value, window: Window) -> Value:
         padded = any(window.pads) or window.pad_mode is not PadMode.PAD
@@ -123,7 +130,7 @@ def _average(call: Call, x: Value, count_include_pad: bool) -> Value:
         )
         return call.emit(extended, image)
 
-    return _pool(call, x, pool)
+    return _pool(call, x, pool, whole)
 
 
 @onnx_operator("AveragePool")
@@ -135,9 +142,7 @@ def average_pool(call: Call) -> Value:
 def lp_pool(call: Call) -> Value:
     """(sum |x|^p)^(1/p): the average with padding counted as zeros, times the size of the window."""
     x, p = call.input(0), _exponent(call)
-    if call.boolean("ceil_mode"):
-        raise call.block("ceil_mode is not supported for LpPool", "Pad the input instead", "ceil_mode")
-    means = _average(call, _power(call, x, p), True)
+    means = _average(call, _power(call, x, p), True, whole=True)
     total = call.emit(MulFusion(), means, call.like(prod(_kernel(call)), x))
     return call.emit(PowFusion(), total, call.like(1.0 / p, x))
 

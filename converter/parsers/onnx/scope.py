@@ -99,6 +99,7 @@ class Scope(GraphScope):
             raise graph_error(self.model.name, str(error)) from None
         if self.outer is None:
             value.is_parameter = self.model.parameters.get(name)
+            value.of_one_layer = name in self.model.applied_again
         return value
 
     def _capture(self, name: str) -> Value:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops.enums import PadMode
@@ -107,6 +107,24 @@ def _same_pads(
         begin.append(total - small if lower else small)
         end.append(small if lower else total - small)
     return (*begin, *end)
+
+
+def whole_window(call: Call, x: Value, window: Window) -> Window:
+    """The windows that ceil_mode counts, all of them within the padding: a window that counts with floor."""
+    shape = call.shape(x)
+    spatial = shape[2:] if shape is not None and len(shape) == window.dimensions + 2 else (None,) * window.dimensions
+    pads = list(window.pads)
+    for axis, size in enumerate(spatial, 2 - window.dimensions):
+        stride, begin, end = window.stride[axis], *pads[2 * axis : 2 * axis + 2]
+        reach = (window.kernel[axis] - 1) * window.dilation[axis] + 1
+        if size is not None:
+            count = min(-(-(size + begin + end - reach) // stride) + 1, -(-(size + begin) // stride))
+            pads[2 * axis + 1] = max(0, (count - 1) * stride + reach - size - begin)
+        elif end + stride <= reach:  # no window begins behind the input
+            pads[2 * axis + 1] = end + stride - 1
+        else:
+            raise call.not_known("ceil_mode depends on an input size that is not fixed", "Give --inputShape")
+    return replace(window, pads=tuple(pads))  # type: ignore[arg-type]
 
 
 def lift(call: Call, x: Value, dimensions: int) -> Value:

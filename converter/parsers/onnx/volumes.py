@@ -41,10 +41,12 @@ def _checked(call: Call, out: tuple[int, ...]) -> tuple[int, ...]:
     return out
 
 
-def pool_volume(call: Call, x: Value, window: VolumeWindow, pool: Callable[[Value, Window], Value]) -> Value:
-    """`pool` pools an image."""
+def pool_volume(
+    call: Call, x: Value, window: VolumeWindow, pool: Callable[[Value, Window], Value], parts: bool
+) -> Value:
+    """`pool` pools an image; `parts`: its last windows may reach beyond the padding."""
     c, d, h, w = volume_shape(call, x)
-    out = window.output_of_parts((d, h, w)) if call.boolean("ceil_mode") else window.output((d, h, w))
+    out = window.output_of_parts((d, h, w)) if parts else window.output((d, h, w))
 
     def flat(image: Value, given: ImageWindow) -> Value:
         return pool(image, Window(2, given.kernel, given.stride, given.dilation, PadMode.PAD, given.pads))

@@ -82,5 +82,6 @@ def parse(path: str | os.PathLike[str], signature: str = "") -> Module:
         session.graphs,
         name=model.graphs[number].name,
         framework=FRAMEWORK_TFLITE,
+        reads_sizes=session.makes_constants_of_sizes(),
         stated_sizes=session.stated_sizes,
     )

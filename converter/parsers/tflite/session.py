@@ -15,6 +15,9 @@ from .model import SourceModel
 _MAX_GRAPHS = 256
 _MAX_CALLS = 4096
 
+_MADE_FOR_SIZES = frozenset({"DILATE", "MATRIX_SET_DIAG", "MULTINOMIAL", "REDUCE_WINDOW"})
+"""Operators that become nodes whose constants or attributes follow from the sizes of their operands."""
+
 
 @dataclass
 class Session:
@@ -46,6 +49,11 @@ class Session:
     def reads_shapes(self) -> bool:
         """Whether a graph asks for sizes at run time; they must not become constants when they may change."""
         return any(node.name == "SHAPE" for graph in self.model.graphs for node in graph.operators)
+
+    def makes_constants_of_sizes(self) -> bool:
+        """Whether a graph has operators whose sizes become constants: those of StableHLO, which say all sizes, and a few others."""
+        names = (node.name for graph in self.model.graphs for node in graph.operators)
+        return any(name.startswith("STABLEHLO_") or name in _MADE_FOR_SIZES for name in names)
 
     def enter(self, number: int, callers: Collection[int]) -> None:
         """Allows one more graph, called from `callers`. Raises FlatBufferError when graphs call each other without end."""

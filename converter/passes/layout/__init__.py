@@ -57,13 +57,19 @@ def _wanted(values: list[Value]) -> set[Value]:
 def _flipped_inputs(graph: Graph, context: Context) -> set[Value]:
     """The 4-D inputs that become NHWC: all, unless asked otherwise.
 
-    MindSpore Lite takes a single input whose last dimension is 3 to be NHWC already.
+    MindSpore Lite takes a single input whose last dimension is 3 to be NHWC already; so do we where nobody asks for NHWC.
     """
     inputs = _wanted(graph.inputs)
     if context.settings.input_format is Format.NCHW:
         return set()
-    if len(graph.inputs) == 1:
-        inputs = {value for value in inputs if value.shape is not None and value.shape[3] != 3}
+    if context.settings.input_format is Format.NHWC or len(graph.inputs) > 1:
+        return inputs
+    for value in [value for value in inputs if value.shape is not None and value.shape[3] == 3]:
+        context.note(
+            f"input '{value.name}' keeps the source's layout NCHW, because it is 3 wide, as in MindSpore Lite; "
+            "--inputDataFormat=NHWC makes it NHWC"
+        )
+        inputs.remove(value)
     return inputs
 
 

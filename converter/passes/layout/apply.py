@@ -82,7 +82,7 @@ class Rewriter:
             assert perm is not None
             data = np.ascontiguousarray(value.data.transpose(perm))
             copy = constant(f"{value.name}_nhwc", data, Format.NHWC if perm == channels_last(4) else value.format)
-            copy.quant, copy.is_parameter = value.quant, value.is_parameter
+            copy.quant, copy.is_parameter, copy.of_one_layer = value.quant, value.is_parameter, value.of_one_layer
             return copy
         change = perm if current is None else inverse(current) if perm is None else permuted(inverse(current), perm)
         assert change is not None

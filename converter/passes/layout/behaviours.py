@@ -110,7 +110,7 @@ class Elementwise(Behaviour):
             first = next((axis for axis, size in enumerate(data.shape) if size != 1), data.ndim - 1)
             leading = first if rank_is_given else 0
             changed[index] = constant(f"{value.name}_nhwc", np.ascontiguousarray(data.reshape(data.shape[leading:])))
-            changed[index].is_parameter = value.is_parameter
+            changed[index].is_parameter, changed[index].of_one_layer = value.is_parameter, value.of_one_layer
         node.set_inputs(changed)
         if self._remap is not None:
             node.op = self._remap(node, perm)

@@ -17,6 +17,7 @@ from mslite.converter.passes.rules._common import (
     last_dimension,
     per_channel,
 )
+from mslite.converter.passes.rules._shared import REFUSAL, shares
 
 CONVOLUTIONS = "Conv2DFusion Conv2dTransposeFusion"
 _PATTERN = op(
@@ -39,6 +40,9 @@ def _check(match: Match, context: Context) -> str | None:
         return "the bias of the convolution is not constant"
     if match.value("bias").quant or any(value.quant for value in conv.inputs[2:]):
         return "a bias is quantised"
+    is_whole = len(conv.inputs) < 3 and match.value("bias").shape == (channels,)  # and stays the same constant
+    if not is_whole and shares((match.value("bias"), *conv.inputs[2:]), context):
+        return REFUSAL
     return None
 
 

@@ -27,6 +27,7 @@ from mslite.converter.passes.rules._common import (
     last_dimension,
     per_channel,
 )
+from mslite.converter.passes.rules._shared import REFUSAL, shares
 
 _CONV = op("Conv2DFusion Conv2dTransposeFusion", name="conv", where=is_plain)
 
@@ -75,6 +76,9 @@ def _check(match: Match, context: Context) -> str | None:
         return "weight and bias are not float32 constants"
     if context.settings.training and len(conv.inputs[1].users) > 1:
         return "the weight is another layer's, too, and is trained as one"
+    constants = match.root.inputs[1:3] if isinstance(match.root.op, FusedBatchNorm) else match.root.inputs
+    if shares((*conv.inputs[2:], *constants), context):
+        return REFUSAL
     if _factors(match) is None:
         return "the factors are not one float32 constant per channel"
     if isinstance(conv.op, Conv2dTransposeFusion) and conv.op.group not in (0, 1):

@@ -27,11 +27,11 @@ _PATTERNS = (op("Reshape", op("Reshape", _NORM)), op("Reshape", _NORM))
 
 
 def _groups(match: Match) -> int | None:
-    """The number of groups when each row that is normalised is a group of several channels of `x`."""
+    """The number of groups when each row that is normalised is a group of channels of `x`."""
     x, rows = match.value("x").shape, match.node("norm").inputs[0].shape
     if x is None or rows is None or len(x) < 3 or len(rows) < 3 or match.root.output.shape != x:
         return None
-    if rows[0] != x[0] or rows[1] < 1 or x[1] <= rows[1] or x[1] % rows[1] != 0:
+    if rows[0] != x[0] or rows[1] < 1 or x[1] < rows[1] or x[1] % rows[1] != 0:
         return None
     return rows[1]
 
@@ -39,7 +39,10 @@ def _groups(match: Match) -> int | None:
 def _check(match: Match, context: Context) -> str | None:
     if not is_float(match.value("x")):
         return "the normalisation is built for float32 only"
-    if _groups(match) is None:
+    groups, x = _groups(match), match.value("x").shape
+    # In training the scale and the offset behind groups of one channel become their gamma and beta, too. Three dimensions are what
+    # the groups of others are read as.
+    if groups is None or x is None or (groups == x[1] and (len(x) == 3 or not context.settings.training)):
         return "the rows that are normalised are not groups of several channels"
     if any(match.array(name).dtype != np.float32 for name in ("gamma", "beta")):
         return "gamma or beta is not float32"

@@ -21,7 +21,11 @@ from mslite.converter.passes.rules._common import (
     per_channel,
     single,
 )
+from mslite.converter.passes.rules._shared import REFUSAL, made_once, splits
 from mslite.converter.passes.rules.spelled_norm import FORMS, normalised_axes
+
+_AFFINE = frozenset({"AddFusion", "MulFusion", "SubFusion"})
+"""What reads gamma and beta where a normalisation is spelled out."""
 
 _NEUTRAL = {"gamma": 1.0, "beta": 0.0}
 
@@ -45,6 +49,8 @@ def _check(match: Match, context: Context) -> str | None:
     for name in _NEUTRAL:
         if _parameter(match, name, channels) is None:
             return f"{name} is not one float32 number per channel"
+        if name in match.values and splits(match.value(name), context, lambda user: user.op.name in _AFFINE):
+            return REFUSAL
     return None
 
 
@@ -56,7 +62,10 @@ def _rewrite(match: Match, graph: Graph) -> None:
     for name in _NEUTRAL:
         vector = _parameter(match, name, channels)
         assert vector is not None
-        inputs.append(float_value(f"{root.name}_{name}", vector))
+        if name in match.values:
+            inputs.append(made_once(match.value(name), (name, channels), f"{root.name}_{name}", vector, match))
+        else:
+            inputs.append(float_value(f"{root.name}_{name}", vector))
     become(root, ChannelsLastInstanceNorm(epsilon=single(match.array("epsilon"))), inputs)
 
 

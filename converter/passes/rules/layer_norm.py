@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from mslite.converter.mindir.graph import Graph, Value
+from mslite.converter.mindir.graph import Graph, Node, Value
 from mslite.converter.mindir.ops.normalization import LayerNormFusion
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.graph_edit import changed
 from mslite.converter.passes.pattern import Match, const, op
 from mslite.converter.passes.rule import Rule
 from mslite.converter.passes.rules._common import become, float_value, is_float, is_plain, single
+from mslite.converter.passes.rules._shared import REFUSAL, made_once, splits
 from mslite.converter.passes.rules.spelled_norm import FORMS, normalised_axes
+
+_AFFINE = frozenset({"AddFusion", "MulFusion", "SubFusion"})
+"""What reads gamma and beta where a normalisation is spelled out."""
 
 
 def _begin(match: Match) -> int | None:
@@ -40,6 +44,8 @@ def _check(match: Match, context: Context) -> str | None:
     for name in ("gamma", "beta"):
         if name in match.values and _parameters(match.value(name), sizes) is None:
             return f"{name} does not cover the normalised dimensions"
+        if name in match.values and splits(match.value(name), context, lambda user: user.op.name in _AFFINE):
+            return REFUSAL
     return None
 
 
@@ -69,7 +75,10 @@ def _rewrite(match: Match, graph: Graph) -> None:
                 _parameters(match.value(name), sizes) if name in match.values else np.full(sizes, neutral, np.float32)
             )
             assert data is not None
-            inputs.append(float_value(f"{root.name}_{name}", data))
+            if name in match.values:
+                inputs.append(made_once(match.value(name), (name, sizes), f"{root.name}_{name}", data, match))
+            else:
+                inputs.append(float_value(f"{root.name}_{name}", data))
     operator = LayerNormFusion(
         begin_norm_axis=begin,
         begin_params_axis=begin,
@@ -90,7 +99,7 @@ def _affine_rewrite(match: Match, graph: Graph) -> None:
     for name in ("gamma", "beta"):
         data = _parameters(match.value(name), sizes)
         assert data is not None
-        inputs.append(float_value(f"{root.name}_{name}", data))
+        inputs.append(made_once(match.value(name), (name, sizes), f"{root.name}_{name}", data, match))
     become(root, changed(norm.op, elementwise_affine=True), inputs, norm.name)
 
 
@@ -105,6 +114,18 @@ def _affine_check(match: Match, context: Context) -> str | None:
     sizes = x.shape[norm.op.begin_norm_axis % x.rank :]
     if any(_parameters(match.value(name), sizes) is None for name in ("gamma", "beta")):
         return "gamma or beta do not cover the normalised dimensions"
+
+    def scales(user: Node) -> bool:
+        return user.op.name == "MulFusion" and any(
+            value.producer is not None and value.producer.op == norm.op for value in user.inputs
+        )
+
+    def shifts(user: Node) -> bool:
+        products = [value.producer for value in user.inputs if value.producer is not None]
+        return user.op.name == "AddFusion" and any(scales(product) for product in products)
+
+    if splits(match.value("gamma"), context, scales) or splits(match.value("beta"), context, shifts):
+        return REFUSAL
     return None
 
 

@@ -20,6 +20,7 @@ from mslite.converter.passes.rules._common import (
     last_dimension,
     per_channel,
 )
+from mslite.converter.passes.rules._shared import REFUSAL, shares
 
 _PATTERN = op(
     "AddFusion BiasAdd",
@@ -42,6 +43,9 @@ def _check(match: Match, context: Context) -> str | None:
         return "the product has a bias that is not constant"
     if match.value("bias").quant or any(value.quant for value in matmul.inputs[2:]):
         return "a bias is quantised"
+    is_whole = len(matmul.inputs) < 3 and match.value("bias").shape == (columns,)  # and stays the same constant
+    if not is_whole and shares((match.value("bias"), *matmul.inputs[2:]), context):
+        return REFUSAL
     return None
 
 

@@ -20,6 +20,7 @@ from mslite.converter.passes.rules._common import (
     is_float,
     is_plain,
 )
+from mslite.converter.passes.rules._shared import REFUSAL, is_neutral, is_shared, made_once, shares, splits
 
 
 def _parameter_shape(norm: Node) -> tuple[int, ...] | None:
@@ -68,7 +69,44 @@ def _check(match: Match, context: Context) -> str | None:
         return "RmsNorm has no beta"
     if isinstance(norm.op, GroupNormFusion) and not norm.op.affine:
         return "the normalisation has no gamma and beta"
-    return None
+    return _shared_check(match, context) if context.settings.training else None
+
+
+def _changed(norm: Node, root: Node) -> list[Value]:
+    """What of gamma and beta becomes another constant."""
+    return _parameters(norm)[0 if root.op.name == "MulFusion" else 1 :]
+
+
+def _takes_over(norm: Node, root: Node) -> bool:
+    """Whether the constant of `root` becomes gamma or beta as it is."""
+    changed = _changed(norm, root)
+    number = 1.0 if root.op.name == "MulFusion" else 0.0
+    return all(is_neutral(value, expected) for value, expected in zip(changed, (number, 0.0), strict=False))
+
+
+def _shared_check(match: Match, context: Context) -> str | None:
+    """A normalisation that is applied in several places has one gamma and one beta, which stay one each."""
+    norm, root, constant = match.node("norm"), match.root, match.value("constant")
+    if not is_shared(constant):
+        others = (value for value in _changed(norm, root) if not is_neutral(value, 1.0) and not is_neutral(value, 0.0))
+        return REFUSAL if shares(others, context) else None
+
+    def alike(user: Node) -> bool:
+        producers = [value.producer for value in user.inputs if value is not constant]
+        other = producers[0] if len(producers) == 1 else None
+        return (
+            other is not None
+            and (user.op, other.op) == (root.op, norm.op)
+            and user.quant_type == 0
+            and len(set(other.output.users)) == 1
+            and other.output not in context.graph_outputs
+            and _parameter_shape(other) == _parameter_shape(norm)
+            and all(value.data is not None for value in _parameters(other))
+            and _takes_over(other, user)
+            and broadcast_keeps_rank(user, constant)
+        )
+
+    return None if _takes_over(norm, root) and not splits(constant, context, alike) else REFUSAL
 
 
 def _rewrite(match: Match, graph: Graph) -> None:
@@ -77,6 +115,11 @@ def _rewrite(match: Match, graph: Graph) -> None:
     assert sizes is not None
     constant = _vector(match.array("constant"), sizes)
     assert constant is not None
+    if match.training and (is_shared(match.value("constant")) or "mul" not in match.nodes):
+        become(
+            root, norm.op, [norm.inputs[0], *_trained_once(match, constant.reshape(_stored(norm, sizes)))], norm.name
+        )
+        return
     old = [as_float(value).reshape(-1) for value in _parameters(norm)] or [np.ones_like(constant)]
     new = [vector * constant for vector in old] if "mul" in match.nodes else [old[0], old[1] + constant]
     named = zip(("gamma", "beta"), new, strict=False)
@@ -86,6 +129,19 @@ def _rewrite(match: Match, graph: Graph) -> None:
         is_changed = place == 1 or "mul" in match.nodes
         value.is_parameter = is_parameter_of([*own, match.value("constant")] if is_changed else own)
     become(root, norm.op, [norm.inputs[0], *inputs], norm.name)
+
+
+def _trained_once(match: Match, data: Float) -> list[Value]:
+    """gamma and beta of a model that is trained: what does not change stays the same constant, and so does what is shared."""
+    norm, name, added = match.node("norm"), match.root.name, match.value("constant")
+    own = _parameters(norm)
+    if "mul" in match.nodes:
+        return [made_once(added, ("gamma", data.shape), f"{name}_gamma", data, match), *own[1:]]
+    if is_shared(added):
+        return [own[0], made_once(added, ("beta", data.shape), f"{name}_beta", data, match)]
+    beta = float_value(f"{name}_beta", as_float(own[1]).reshape(-1) + data)
+    beta.is_parameter = is_parameter_of([own[1], added])
+    return [own[0], beta]
 
 
 def _stored(norm: Node, sizes: tuple[int, ...]) -> tuple[int, ...]:

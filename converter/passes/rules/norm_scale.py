@@ -10,18 +10,23 @@ from mslite.converter.passes.rule import Rule
 from mslite.converter.passes.rules._common import (
     activation_of,
     become,
-    float_value,
     is_float,
     is_plain,
     last_dimension,
     per_channel,
 )
+from mslite.converter.passes.rules._shared import REFUSAL, made_once, splits
 from mslite.converter.passes.rules.conv_scale import batch_norm_as_scale
 
 
 def _norm_check(match: Match, context: Context) -> str | None:
     if batch_norm_as_scale(match.root) is None:
         return "the statistics are not float32 constants"
+    operands, norm = match.root.inputs[1:], match.root.op
+    if any(
+        splits(value, context, lambda user: (user.op, user.inputs[1:]) == (norm, operands)) for value in operands[:2]
+    ):
+        return REFUSAL
     return None
 
 
@@ -32,7 +37,12 @@ def _norm_rewrite(match: Match, graph: Graph) -> None:
     assert factors is not None
     assert rank is not None
     scale, offset = factors
-    inputs = [root.inputs[0], float_value(f"{root.name}_scale", scale), float_value(f"{root.name}_offset", offset)]
+    operands = tuple(map(id, root.inputs[1:]))
+    inputs = [
+        root.inputs[0],
+        made_once(root.inputs[1], ("scale", root.op, operands), f"{root.name}_scale", scale, match),
+        made_once(root.inputs[2], ("offset", root.op, operands), f"{root.name}_offset", offset, match),
+    ]
     root.outputs = root.outputs[:1]
     become(root, ScaleFusion(axis=rank - 1), inputs)
 
@@ -48,6 +58,9 @@ def _mul_add_check(match: Match, context: Context) -> str | None:
     for name in ("scale", "offset"):
         if match.array(name).size != channels or per_channel(match.array(name), channels) is None:
             return f"the {name} is not one float32 number per channel"
+    for name, reader in (("scale", "MulFusion"), ("offset", "AddFusion")):
+        if splits(match.value(name), context, lambda user, reader=reader: user.op.name == reader):  # type: ignore[misc]
+            return REFUSAL
     return None
 
 
@@ -60,7 +73,7 @@ def _mul_add_rewrite(match: Match, graph: Graph) -> None:
     for name in ("scale", "offset"):
         vector = per_channel(match.array(name), channels)
         assert vector is not None
-        inputs.append(float_value(f"{root.name}_{name}", vector))
+        inputs.append(made_once(match.value(name), (name, channels), f"{root.name}_{name}", vector, match))
     become(root, ScaleFusion(axis=rank - 1, activation_type=activation_of(root)), inputs)
 
 

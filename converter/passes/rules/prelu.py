@@ -20,12 +20,12 @@ from mslite.converter.passes.rules._common import (
     Float,
     become,
     clamp_of,
-    float_value,
     is_float,
     is_plain,
     last_dimension,
     per_channel,
 )
+from mslite.converter.passes.rules._shared import REFUSAL, made_once, splits
 
 _X = value("x")
 _SLOPE = const("slope")
@@ -86,6 +86,8 @@ def _check(match: Match, context: Context) -> str | None:
         return "the slope is not one float32 number per channel"
     if "maximum" in match.nodes and not bool(((slope >= 0) & (slope <= 1)).all()):
         return "max(x, slope * x) needs slopes between 0 and 1"
+    if splits(match.value("slope"), context, lambda user: user.op.name == "MulFusion"):
+        return REFUSAL
     return None
 
 
@@ -96,7 +98,9 @@ def _rewrite(match: Match, graph: Graph) -> None:
         leaky = Activation(activation_type=ActivationType.LEAKY_RELU, alpha=float(slope[0]))
         become(root, leaky, [match.value("x")])
     else:
-        become(root, PReLUFusion(), [match.value("x"), float_value(f"{root.name}_slope", slope)])
+        what = ("slope", "negated" in match.nodes)
+        stored = made_once(match.value("slope"), what, f"{root.name}_slope", slope, match)
+        become(root, PReLUFusion(), [match.value("x"), stored])
 
 
 PRELU = Rule("PReluFusion", _PATTERNS, _rewrite, _check)

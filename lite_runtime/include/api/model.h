@@ -71,7 +71,10 @@ class MS_API Model {
                                const std::shared_ptr<TrainCfg> &train_cfg = nullptr);
 
   /// Plans for new input shapes. `inputs` are tensors of GetInputs(); on failure the old shapes stay. Variables of the
-  /// model get their first values again.
+  /// model get their first values again. Errors: kLiteInputParamInvalid for a shape that is not possible, for other
+  /// sizes than the file says the model was converted for, and for different sizes where the file says that inputs
+  /// share one (Predict: kLiteInputTensorError); kLiteInputTensorError for a tensor that is no input; kLiteInferError
+  /// for shapes that a node cannot take.
   Status Resize(const std::vector<MSTensor> &inputs, const std::vector<std::vector<int64_t>> &dims);
   /// Gives constants of the file, found by their names, other contents of the same type and size, and plans again from
   /// the model's bytes: as long as a build. The model shares its weights with no other one from then on, and variables

@@ -121,8 +121,8 @@ class Model(Trainable):
         """Plans for new input shapes. `inputs` are tensors of `get_inputs`, all or some, found by their names; they get
         the new shapes, and lose contents of another shape. Outputs of earlier runs stay as they are.
 
-        Raises TypeError and ValueError for wrong arguments, RuntimeError when the model cannot take the shapes: then it
-        and `inputs` have the old ones."""
+        Raises TypeError and ValueError for wrong arguments, RuntimeError when the model cannot take the shapes, or was
+        converted for other sizes: then it and `inputs` have the old ones."""
         for name, value in (("inputs", inputs), ("dims", dims)):
             if not isinstance(value, list | tuple):
                 raise TypeError(f"{name} must be a list, not {type(value).__name__}")

@@ -13,7 +13,7 @@ def pool(g: Builder, name: str) -> None:
     dtypes = ("float32", "float32", "int8", "uint8") if name == "MaxPool" else ("float32",)
     x = image(g, dtypes=dtypes)
     attributes = pooling_window(g, x, dilated=name == "MaxPool" or g.opset >= (19 if name == "AveragePool" else 18))
-    if name != "LpPool":  # whose ceil_mode the converter refuses
+    if name != "LpPool" or g.opset >= 18:
         attributes["ceil_mode"] = g.choose((None, None, 1))
     if name == "AveragePool":
         attributes["count_include_pad"] = g.choose((None, 0, 1))

@@ -178,7 +178,10 @@ public class Model extends ModelNative {
     return result.future;
   }
 
-  /** Plans for new shapes of some inputs of {@link #getInputs()}. When that fails the old shapes stay. */
+  /**
+   * Plans for new shapes of some inputs of {@link #getInputs()}. When that fails the old shapes stay. It fails for other
+   * sizes than the model was converted for.
+   */
   public boolean resize(List<MSTensor> inputs, int[][] dims) {
     return attempt(() -> resizeOrThrow(inputs, dims));
   }

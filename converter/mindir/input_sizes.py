@@ -1,0 +1,32 @@
+"""Which sizes of its inputs a model was made for.
+
+A tensor of a `.ms` file says -1 for an open size, and no more. Two of its fields that no reader of MindSpore Lite reads say the rest of
+a graph input: `refCount` is MARK, and `offset` has four bits for each dimension, the first one lowest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+MARK = 0x6D737A31
+"""In `Tensor.refCount`; as in lite_runtime/model/graph.h."""
+
+FREE = 0
+"""Nothing depends on the size."""
+FIXED = 15
+"""The size is the one in the file: constants and nodes were made for it."""
+MOST_GROUPS = 14
+"""Numbers from 1 on name groups: sizes that are equal in every run."""
+
+_BITS = 4
+
+
+def packed(marks: Sequence[int]) -> int:
+    """`Tensor.offset` for the marks of up to 8 dimensions."""
+    number = sum(mark << (_BITS * axis) for axis, mark in enumerate(marks))
+    return number - (1 << 32) if number >= 1 << 31 else number
+
+
+def unpacked(offset: int, rank: int) -> tuple[int, ...]:
+    """The marks of so many dimensions."""
+    return tuple((offset >> (_BITS * axis)) & FIXED for axis in range(rank))
