@@ -26,6 +26,22 @@ void SetDims(const TensorShape &shape, std::vector<int64_t> *dims) {
   dims->assign(shape.dims, shape.dims + rank);
 }
 
+// As TensorFor, with room for any shape: showing another one allocates nothing.
+MSTensor RoomyTensorFor(const mslite::Tensor &source) {
+  MSTensor tensor = TensorFor(source);
+  tensor.impl()->shape.reserve(MSLITE_MAX_RANK);
+  return tensor;
+}
+
+std::vector<MSTensor> TensorsFor(const mslite::Graph &graph, const std::vector<int32_t> &indices, size_t count) {
+  std::vector<MSTensor> tensors;
+  tensors.reserve(count);
+  for (size_t i = 0; i < count; ++i) {
+    tensors.push_back(RoomyTensorFor(graph.tensors[static_cast<size_t>(indices[i])]));
+  }
+  return tensors;
+}
+
 // Turns what a step reads and writes into tensors for the caller's functions.
 class CallbackObserver : public mslite::StepObserver {
  public:
@@ -149,12 +165,22 @@ Status ModelImpl::Build(std::shared_ptr<mslite::SharedModel> model, const std::s
     with_engines_ = false;
     MSLITE_TRY(Reopen(model, {}, nullptr, {}));
   }
+  // Without memory for what it shows the model is not built.
+  struct Ending {
+    ModelImpl *model;
+    ~Ending() {
+      if (model != nullptr) std::atomic_store(&model->session_, std::shared_ptr<mslite::Session>());
+    }
+  } ending = {this};
   const mslite::Graph &graph = session_->graph();
-  for (const int32_t index : graph.inputs) inputs_.push_back(TensorFor(graph.tensors[static_cast<size_t>(index)]));
-  for (const int32_t index : graph.outputs) outputs_.push_back(TensorFor(graph.tensors[static_cast<size_t>(index)]));
+  inputs_ = TensorsFor(graph, graph.inputs, graph.inputs.size());
+  outputs_ = TensorsFor(graph, graph.outputs, graph.outputs.size());
   views_.resize(inputs_.size());
+  offered_shapes_.clear();
+  MSLITE_TRY(InputShapes(&offered_shapes_));
   ShowOutputs(false);
-  return InputShapes(&offered_shapes_);
+  ending.model = nullptr;
+  return kSuccess;
 }
 
 Status ModelImpl::BuildTraining(const mslite::SharedModel &model, const mslite::SharedModel *backbone,
@@ -168,23 +194,33 @@ Status ModelImpl::BuildTraining(const mslite::SharedModel &model, const mslite::
   MSLITE_TRY(ReadOptions(*model.graph, context, nullptr, &settings.options));
   const bool is_plain = config.optimization_level_ == kO0;
   if (!is_plain && mslite::AllowedIsas().Has(MSLITE_ISA_NEON_FP16)) settings.options.isas.Add(MSLITE_ISA_NEON_FP16);
-  MSLITE_TRY(mslite::CreateTrainer(settings, &trainer_));
-  context_ = context;
-  FollowTrainer();
-  const mslite::Graph &graph = session_->graph();
-  for (const int32_t index : graph.inputs) inputs_.push_back(TensorFor(graph.tensors[static_cast<size_t>(index)]));
+  std::unique_ptr<mslite::Trainer> trainer;
+  MSLITE_TRY(mslite::CreateTrainer(settings, &trainer));
+  const mslite::Graph &graph = trainer->session()->graph();
+  std::vector<MSTensor> outputs = TensorsFor(graph, graph.outputs, trainer->output_count());
+  inputs_ = TensorsFor(graph, graph.inputs, graph.inputs.size());
   views_.resize(inputs_.size());
+  outputs_ = std::move(outputs);  // from here on nothing fails
+  context_ = context;
+  trainer_ = std::move(trainer);
+  std::atomic_store(&session_, trainer_->session());
+  ShowOutputs(false);
   return kSuccess;
 }
 
-// What the model runs and gives is what the trainer says.
+// What the model runs and gives is what the trainer says. Where it gives what it gave, nothing is allocated.
 void ModelImpl::FollowTrainer() {
-  if (session_ != trainer_->session()) std::atomic_store(&session_, trainer_->session());
-  outputs_.clear();
-  const mslite::Graph &graph = session_->graph();
-  for (size_t i = 0; i < trainer_->output_count(); ++i) {
-    outputs_.push_back(TensorFor(graph.tensors[static_cast<size_t>(graph.outputs[i])]));
+  const mslite::Graph &graph = trainer_->session()->graph();
+  const size_t count = trainer_->output_count();
+  bool are_same = count == outputs_.size();
+  for (size_t i = 0; are_same && i < count; ++i) {
+    are_same = outputs_[i].impl()->name == graph.tensors[static_cast<size_t>(graph.outputs[i])].name;
   }
+  std::vector<MSTensor> others;
+  if (!are_same) others = TensorsFor(graph, graph.outputs, count);
+  HideOutputs();
+  std::atomic_store(&session_, trainer_->session());
+  if (!are_same) outputs_ = std::move(others);
   ShowOutputs(false);
 }
 
@@ -196,10 +232,16 @@ Status ModelImpl::WithTrainer(const char *what, const std::function<Status(mslit
     return Fail(kLiteNotSupport, std::string(what) + ": the model is built for inference; give Build a TrainCfg");
   }
   const std::shared_ptr<mslite::Session> before = session_;  // whose memory outputs may show
+  struct Undo {
+    mslite::Trainer *trainer;
+    std::unique_ptr<mslite::Trainer::State> state;
+    ~Undo() {
+      if (state != nullptr) trainer->Restore(std::move(state));
+    }
+  } undo = {trainer_.get(), trainer_->Save()};
   MSLITE_TRY(call(trainer_.get()));
-  if (session_ == trainer_->session()) return kSuccess;
-  HideOutputs();
-  FollowTrainer();
+  if (session_ != trainer_->session()) FollowTrainer();
+  undo.state = nullptr;
   return kSuccess;
 }
 
@@ -534,6 +576,7 @@ Status ModelImpl::Predict(const std::vector<MSTensor> &inputs, std::vector<MSTen
                 std::to_string(inputs.size()) + " inputs where the model has " + std::to_string(inputs_.size()));
   }
   for (size_t i = 0; i < inputs.size(); ++i) MSLITE_TRY(ReadInput(i, inputs[i], &views_[i]));
+  if (outputs != nullptr) outputs->reserve(outputs_.size());  // nothing fails behind a step
   if (trainer_ != nullptr) {
     MSLITE_TRY(trainer_->PrepareRun());
     if (session_ != trainer_->session()) std::atomic_store(&session_, trainer_->session());

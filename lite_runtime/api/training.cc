@@ -10,7 +10,9 @@ namespace mindspore {
 namespace {
 using Tensors = std::vector<MSTensor>;
 
-Status Call(ModelImpl *impl, const char *what, const std::function<Status(mslite::Trainer *)> &call) {
+// All that takes memory is done within Guard, the std::function that WithTrainer gets included.
+template <typename Function>
+Status Call(ModelImpl *impl, const char *what, const Function &call) {
   if (impl == nullptr) return mslite::OutOfMemory();
   return mslite::Logged(mslite::Guard([&] { return impl->WithTrainer(what, call); }));
 }
@@ -22,7 +24,8 @@ Tensors Ask(ModelImpl *impl, const char *what, Tensors (mslite::Trainer::*questi
     tensors = (trainer->*question)();
     return kSuccess;
   });
-  return status.IsOk() ? tensors : Tensors();
+  if (status.IsError()) tensors.clear();
+  return tensors;
 }
 }  // namespace
 
@@ -39,7 +42,8 @@ Tensors Model::GetGradients() const {
   Tensors gradients;
   const Status status =
       Call(impl_.get(), "GetGradients", [&](const mslite::Trainer *trainer) { return trainer->Gradients(&gradients); });
-  return status.IsOk() ? gradients : Tensors();
+  if (status.IsError()) gradients.clear();
+  return gradients;
 }
 
 Status Model::ApplyGradients(const Tensors &gradients) {
@@ -97,12 +101,14 @@ std::vector<Metrics *> Model::GetMetrics() {
     metrics = trainer->metrics;
     return kSuccess;
   });
-  return status.IsOk() ? metrics : std::vector<Metrics *>();
+  if (status.IsError()) metrics.clear();
+  return metrics;
 }
 
 namespace {
 // The trainer itself, for what calls the model again and again.
-Status RunLoop(ModelImpl *impl, const char *what, const std::function<Status(mslite::Trainer *)> &loop) {
+template <typename Function>
+Status RunLoop(ModelImpl *impl, const char *what, const Function &loop) {
   mslite::Trainer *found = nullptr;
   MSLITE_TRY(Call(impl, what, [&found](mslite::Trainer *trainer) -> Status {
     found = trainer;
@@ -130,9 +136,9 @@ Status Model::SetupVirtualBatch(int virtual_batch_multiplier, float lr, float mo
 
 namespace {
 // Calls `save` with the settings that the arguments say.
+template <typename Function>
 Status Export(ModelImpl *impl, ModelType type, QuantizationType quantization, bool inference_only,
-              std::vector<std::string> *outputs,
-              const std::function<Status(const mslite::Trainer &, const mslite::ExportSettings &)> &save) {
+              std::vector<std::string> *outputs, const Function &save) {
   return Call(impl, "ExportModel", [&](mslite::Trainer *trainer) -> Status {
     if (type != kMindIR && type != kMindIR_Lite) {
       return mslite::Fail(kLiteNotSupport, "ExportModel writes .ms files only (kMindIR_Lite or kMindIR)");
@@ -164,8 +170,7 @@ Status Serialization::ExportModel(const Model &model, ModelType model_type, Buff
 namespace {
 // Adds the suffix where there is none. Errors: kLiteParamInvalid for no name.
 Status AddSuffix(const char *what, const std::string &file, std::string *path) {
-  if (file.empty())
-    return mslite::Logged(mslite::Fail(kLiteParamInvalid, std::string(what) + ": the file has no name"));
+  if (file.empty()) return mslite::Fail(kLiteParamInvalid, std::string(what) + ": the file has no name");
   const bool has_suffix = file.size() >= 3 && file.compare(file.size() - 3, 3, ".ms") == 0;
   *path = has_suffix ? file : file + ".ms";
   return kSuccess;
@@ -173,19 +178,20 @@ Status AddSuffix(const char *what, const std::string &file, std::string *path) {
 }  // namespace
 
 Status Serialization::ExportAdapter(const Model &model, const std::string &adapter_file) {
-  std::string path;
-  MSLITE_TRY(AddSuffix("ExportAdapter", adapter_file, &path));
-  return Call(model.impl_.get(), "ExportAdapter",
-              [&](mslite::Trainer *trainer) { return trainer->ExportAdapter(path); });
+  return Call(model.impl_.get(), "ExportAdapter", [&](mslite::Trainer *trainer) -> Status {
+    std::string path;
+    MSLITE_TRY(AddSuffix("ExportAdapter", adapter_file, &path));
+    return trainer->ExportAdapter(path);
+  });
 }
 
 Status Serialization::ExportModel(const Model &model, ModelType model_type, const std::string &model_file,
                                   QuantizationType quantization_type, bool export_inference_only,
                                   std::vector<std::string> output_tensor_name) {
-  std::string path;
-  MSLITE_TRY(AddSuffix("ExportModel", model_file, &path));
   return Export(model.impl_.get(), model_type, quantization_type, export_inference_only, &output_tensor_name,
-                [&](const mslite::Trainer &trainer, const mslite::ExportSettings &settings) {
+                [&](const mslite::Trainer &trainer, const mslite::ExportSettings &settings) -> Status {
+                  std::string path;
+                  MSLITE_TRY(AddSuffix("ExportModel", model_file, &path));
                   return trainer.Export(settings, path);
                 });
 }
@@ -194,8 +200,9 @@ Status Serialization::ExportWeightsCollaborateWithMicro(const Model &model, Mode
                                                         const std::string &weight_file, bool is_inference,
                                                         bool enable_fp16,
                                                         const std::vector<std::string> &changeable_weights_name) {
-  const std::string caller = "ExportWeightsCollaborateWithMicro";
-  return Call(model.impl_.get(), caller.c_str(), [&](mslite::Trainer *trainer) -> Status {
+  constexpr char kCaller[] = "ExportWeightsCollaborateWithMicro";
+  return Call(model.impl_.get(), kCaller, [&](mslite::Trainer *trainer) -> Status {
+    const std::string caller = kCaller;
     if (weight_file.empty()) return mslite::Fail(kLiteParamInvalid, caller + ": the file has no name");
     if (model_type != kMindIR && model_type != kMindIR_Lite) {
       return mslite::Fail(kLiteNotSupport, caller + " writes weights of .ms models only (kMindIR_Lite or kMindIR)");
