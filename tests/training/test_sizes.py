@@ -67,7 +67,9 @@ def test_steps_are_compared(tmp_path: Path) -> None:
     different, same = np.arange(6, dtype=np.float32), np.zeros(6, np.float32)
     model.run_step([different])
     for _ in range(2):
-        with pytest.raises(RuntimeError, match=r"behind_train\.ms.*weight 'w'.*float32\[6\].*'gradient1'.*float32\[1\]"):
+        with pytest.raises(
+            RuntimeError, match=r"behind_train\.ms.*weight 'w'.*float32\[6\].*'gradient1'.*float32\[1\]"
+        ):
             model.run_step([same])
     model.run_step([different])
     model.run_step([different])
