@@ -9,6 +9,7 @@ export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := true
 # Configure or compile one build folder; the log is shown only when that fails.
 CONFIGURE = cmake -S . -B $(1) -G Ninja -DPython3_EXECUTABLE=$(CURDIR)/$(PYTHON) $(2) > $(1).log 2>&1 || { cat $(1).log; exit 1; }
+SANITIZED = $(call CONFIGURE,$(BUILD)-sanitize,-DMSLITE_SANITIZE=ON -DMSLITE_TESTS=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O1 -g1" "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1")
 COMPILE = cmake --build $(1) -j2 > $(1).log 2>&1 || { cat $(1).log; exit 1; }
 
 # make check-slow   checks that take too long for CI
@@ -86,7 +87,7 @@ test-java: $(BUILD)/python-ready
 
 # Kernels, loader and hostile files under AddressSanitizer and UndefinedBehaviorSanitizer.
 test-sanitize: $(BUILD)/cases.bin
-	@$(call CONFIGURE,$(BUILD)-sanitize,-DMSLITE_SANITIZE=ON -DMSLITE_TESTS=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O1 -g1" "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1")
+	@$(SANITIZED)
 	@$(call COMPILE,$(BUILD)-sanitize)
 	@# The allocator of gcc's AddressSanitizer (12) keeps its locks across fork(), whoever held them.
 	ctest --test-dir $(BUILD)-sanitize --timeout 300 --output-on-failure -E 'AForkedProcess(Has|Builds)'
@@ -123,14 +124,17 @@ test-portable:
 	@.ci/check_portable
 
 # What takes too long for CI: a model over 2 GiB, every quantised model on every instruction set, every model through
-# `.mindir`, 2,000 random graphs, random edits of real models, AVX-512 in an emulator, ten minutes of Atheris for each parser and of libFuzzer for the
-# loader (or MSLITE_FUZZ_SECONDS), five minutes of threads under ThreadSanitizer.
+# `.mindir`, 2,000 random graphs, random edits of real models, AVX-512 in an emulator, ten minutes of Atheris for each parser, of libFuzzer for the
+# loader and of damaged training files (or MSLITE_FUZZ_SECONDS), five minutes of threads under ThreadSanitizer.
 check-slow: setup-slow $(BUILD)/python-ready
 	@$(call CONFIGURE,$(BUILD)-fuzz,-DMSLITE_FUZZ=ON -DMSLITE_SANITIZE=ON -DMSLITE_TESTS=ON -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O1 -g1" "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1")
 	@cmake --build $(BUILD)-fuzz -j2 --target load_fuzzer > $(BUILD)-fuzz.log 2>&1 || { cat $(BUILD)-fuzz.log; exit 1; }
+	@$(SANITIZED)
+	@cmake --build $(BUILD)-sanitize -j2 --target run_training > $(BUILD)-sanitize.log 2>&1 || { cat $(BUILD)-sanitize.log; exit 1; }
 	@$(call CONFIGURE,$(BUILD)-arm64,-DCMAKE_TOOLCHAIN_FILE=.ci/aarch64_clang.cmake -DMSLITE_TESTS=ON)
 	@$(call COMPILE,$(BUILD)-arm64)
-	PYTHONPATH=$(BUILD)/python MSLITE_BUILD=$(BUILD) MSLITE_ARM64_BUILD=$(BUILD)-arm64 MSLITE_FUZZ_BUILD=$(BUILD)-fuzz $(PYTHON) -m pytest -s tests/slow
+	PYTHONPATH=$(BUILD)/python MSLITE_BUILD=$(BUILD) MSLITE_ARM64_BUILD=$(BUILD)-arm64 MSLITE_FUZZ_BUILD=$(BUILD)-fuzz $(PYTHON) -m pytest -s tests/slow --ignore=tests/slow/test_fuzz_training.py
+	PYTHONPATH=$(BUILD)/python MSLITE_SANITIZE_BUILD=$(BUILD)-sanitize $(PYTHON) -m pytest -s tests/slow/test_fuzz_training.py
 	PYTHONPATH=$(BUILD)/python MSLITE_VERIFY=1 MSLITE_BUILD=$(BUILD) $(PYTHON) -m pytest -n 2 -m slow tests
 	$(MAKE) test-threads MSLITE_SOAK_SECONDS=300
 	$(MAKE) check-compilers
