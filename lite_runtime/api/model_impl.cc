@@ -163,7 +163,7 @@ Status ModelImpl::Build(std::shared_ptr<mslite::SharedModel> model, const std::s
     if (reason.empty()) return status;
     MSLITE_TRY(mslite::FallBack(*context, reason));
     with_engines_ = false;
-    MSLITE_TRY(Reopen(model, {}, nullptr, {}));
+    MSLITE_TRY(Reopen(model, {}, nullptr, nullptr, {}));
   }
   // Without memory for what it shows the model is not built.
   struct Ending {
@@ -245,10 +245,30 @@ Status ModelImpl::WithTrainer(const char *what, const std::function<Status(mslit
   return kSuccess;
 }
 
+namespace {
+// With the contents of an adapter that the slots were made for, or with what changes nothing.
+Status FillSlots(const mslite::Adapter *slots, const mslite::Adapter *adapter, mslite::Session *session) {
+  if (slots == nullptr) return kSuccess;
+  const auto fill = [&](const mslite::Tensor *tensor, const mslite::Tensor *slot) {
+    return session->SetVariable(slot->name, tensor == nullptr ? nullptr : tensor->data);
+  };
+  for (const auto &[weight, slot] : slots->pairs) {
+    const auto *pair = adapter == nullptr ? nullptr : &adapter->pairs.at(weight);
+    MSLITE_TRY(fill(pair == nullptr ? nullptr : pair->a, slot.a));
+    MSLITE_TRY(fill(pair == nullptr ? nullptr : pair->b, slot.b));
+  }
+  for (const auto &[name, slot] : slots->contents) {
+    MSLITE_TRY(fill(adapter == nullptr ? nullptr : adapter->contents.at(name), slot));
+  }
+  return kSuccess;
+}
+}  // namespace
+
 // Opens the bytes of a model again, with these constants and slots for this adapter in it, and takes the place of the
 // session by one for these shapes of the inputs, if they are known. On failure all stays as it was.
 Status ModelImpl::Reopen(const std::shared_ptr<mslite::SharedModel> &model, const Constants &constants,
-                         const std::shared_ptr<const mslite::Adapter> &slots, const std::vector<TensorShape> &shapes) {
+                         const std::shared_ptr<const mslite::Adapter> &slots, const mslite::Adapter *adapter,
+                         const std::vector<TensorShape> &shapes) {
   mslite::NewWeights contents;
   for (const auto &[name, weight] : constants) {
     contents[name] = {weight.Data().get(), weight.DataSize(), static_cast<int32_t>(weight.DataType())};
@@ -277,29 +297,14 @@ Status ModelImpl::Reopen(const std::shared_ptr<mslite::SharedModel> &model, cons
     if (reason.empty()) return status;
     MSLITE_TRY(mslite::FallBack(*context_, reason));
     with_engines_ = false;
-    return Reopen(model, constants, slots, shapes);
+    return Reopen(model, constants, slots, adapter, shapes);
   }
-  HideOutputs();
-  std::atomic_store(&session_, std::shared_ptr<mslite::Session>(std::move(session)));
+  MSLITE_TRY(FillSlots(slots.get(), adapter, session.get()));
+  std::shared_ptr<mslite::Session> made = std::move(session);
+  HideOutputs();  // from here on nothing fails
+  std::atomic_store(&session_, std::move(made));
   delegation_ = std::move(delegation);
   slots_ = slots;
-  return FillSlots(adapter_.get());
-}
-
-// With the contents of an adapter that they were made for, or with what changes nothing.
-Status ModelImpl::FillSlots(const mslite::Adapter *adapter) {
-  if (slots_ == nullptr) return kSuccess;
-  const auto fill = [&](const mslite::Tensor *tensor, const mslite::Tensor *slot) {
-    return session_->SetVariable(slot->name, tensor == nullptr ? nullptr : tensor->data);
-  };
-  for (const auto &[weight, slot] : slots_->pairs) {
-    const auto *pair = adapter == nullptr ? nullptr : &adapter->pairs.at(weight);
-    MSLITE_TRY(fill(pair == nullptr ? nullptr : pair->a, slot.a));
-    MSLITE_TRY(fill(pair == nullptr ? nullptr : pair->b, slot.b));
-  }
-  for (const auto &[name, slot] : slots_->contents) {
-    MSLITE_TRY(fill(adapter == nullptr ? nullptr : adapter->contents.at(name), slot));
-  }
   return kSuccess;
 }
 
@@ -310,7 +315,7 @@ bool ModelImpl::MustOfferAgain(const std::vector<TensorShape> &shapes) const {
 }
 
 Status ModelImpl::OfferAgain(const std::vector<TensorShape> &shapes) {
-  MSLITE_TRY(Reopen(session_->model(), new_weights_, slots_, shapes));
+  MSLITE_TRY(Reopen(session_->model(), new_weights_, slots_, adapter_.get(), shapes));
   offered_shapes_ = shapes;
   return kSuccess;
 }
@@ -335,7 +340,7 @@ Status ModelImpl::UpdateWeights(const std::vector<MSTensor> &weights) {
   }
   std::vector<TensorShape> shapes;
   MSLITE_TRY(InputShapes(&shapes));
-  MSLITE_TRY(Reopen(session_->model(), kept, slots_, shapes));
+  MSLITE_TRY(Reopen(session_->model(), kept, slots_, adapter_.get(), shapes));
   new_weights_ = std::move(kept);
   ShowOutputs(false);
   return kSuccess;
@@ -363,14 +368,12 @@ Status ModelImpl::LoadAdapter(const std::string &path) {
   if (slots_ == nullptr || functions.slots_text(*slots_) != functions.slots_text(*adapter)) {
     std::vector<TensorShape> shapes;
     MSLITE_TRY(InputShapes(&shapes));
-    const std::shared_ptr<const mslite::Adapter> before = std::exchange(adapter_, adapter);
-    const Status status = Reopen(session_->model(), new_weights_, adapter, shapes);
-    if (status.IsError()) adapter_ = before;
-    MSLITE_TRY(status);
+    MSLITE_TRY(Reopen(session_->model(), new_weights_, adapter, adapter.get(), shapes));
+    adapter_ = std::move(adapter);
     ShowOutputs(false);
     return kSuccess;
   }
-  MSLITE_TRY(FillSlots(adapter.get()));
+  MSLITE_TRY(FillSlots(slots_.get(), adapter.get(), session_.get()));
   adapter_ = std::move(adapter);
   return kSuccess;
 }
@@ -379,7 +382,7 @@ Status ModelImpl::UnloadAdapter() {
   const Turn turn(this);
   MSLITE_TRY(turn.status());
   if (session_ == nullptr) return Fail(kLiteUninitializedObj, "the model is not built");
-  MSLITE_TRY(FillSlots(nullptr));
+  MSLITE_TRY(FillSlots(slots_.get(), nullptr, session_.get()));
   adapter_ = nullptr;
   return kSuccess;
 }
@@ -477,7 +480,7 @@ Status ModelImpl::Resize(const std::vector<MSTensor> &inputs, const std::vector<
     return MustOfferAgain(shapes) ? OfferAgain(shapes) : session_->Resize(shapes);
   };
   MSLITE_TRY(WithLayoutHint(resize(), shapes));
-  MSLITE_TRY(FillSlots(adapter_.get()));
+  MSLITE_TRY(FillSlots(slots_.get(), adapter_.get(), session_.get()));
   for (size_t i = 0; i < inputs_.size(); ++i) SetDims(shapes[i], &inputs_[i].impl()->shape);
   HideOutputs();
   ShowOutputs(false);

@@ -18,13 +18,10 @@ from .mutate import Mutator, variant
 BATCH = 40
 
 
-def variants(
-    good: Sequence[bytes], count: int, mutator: Mutator, folder: Path, suffix: str, first: int = 0
-) -> list[Path]:
-    """`count` hostile files from number `first` on, of all seeds in turn. One that a structured mutation cannot write is
-    made raw."""
+def variants(good: Sequence[bytes], count: int, mutator: Mutator, folder: Path, suffix: str) -> list[Path]:
+    """`count` hostile files made from all seeds in turn. One that a structured mutation cannot write is made raw."""
     files = []
-    for number in range(first, first + count):
+    for number in range(count):
         data = good[number % len(good)]
         try:
             hostile = variant(data, number, mutator)
