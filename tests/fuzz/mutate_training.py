@@ -16,13 +16,15 @@ from . import mutate_ms
 GRADIENTS = {"SGD": 1, "ApplyMomentum": 3, "Adam": 9, "AdamWeightDecay": 8}
 """The operand of each optimiser that is the gradient."""
 
-COUNTED = ("Unique", "NonZero", "Range", "Where", "SparseFillEmptyRows")
-"""Operators whose result has a size that depends on data."""
+COUNTED = {"Unique": 1, "NonZero": 1, "Range": 3, "Where": 1}
+"""Operators whose result has a size that depends on data, and how many operands they take."""
 
-RESIZING = (
-    "Reshape", "Squeeze", "Unsqueeze", "Transpose", "Cast", "Abs", "ReduceFusion", "SliceFusion", "TileFusion", "Gather",
-    "ConcatFusion", "ExpandDims", "Shape", "Fill", "UnsortedSegmentSum", "StridedSlice", "PadFusion", "BroadcastTo",
-)  # fmt: skip
+RESIZING = {
+    "Abs": 1, "Square": 1, "Squeeze": 1, "Unsqueeze": 1, "Shape": 1, "Reshape": 2, "Transpose": 2, "Cast": 2, "ReduceFusion": 2,
+    "TileFusion": 2, "Gather": 3, "ConcatFusion": 2, "AddFusion": 2, "MulFusion": 2, "ExpandDims": 2, "UnsortedSegmentSum": 3,
+    "PadFusion": 2, "BroadcastTo": 1, "SliceFusion": 3, "StridedSlice": 4,
+}  # fmt: skip
+"""Others that change a shape or a type."""
 
 Change = Callable[[MetaGraph, random.Random], None]
 
@@ -50,6 +52,14 @@ def _add_tensor(meta: MetaGraph, tensor: Tensor) -> int:
     return len(tensors) - 1
 
 
+def _small_integers(meta: MetaGraph, rng: random.Random) -> int:
+    """A new constant: an axis, a shape, a type."""
+    values = [rng.choice((0, 1, 2, 3, 4, 34, 43, -1)) for _ in range(rng.choice((1, 1, 2, 4)))]
+    data = b"".join(value.to_bytes(4, "little", signed=True) for value in values)
+    name = f"numbers{len(meta.allTensors or [])}"
+    return _add_tensor(meta, Tensor(name=name, dataType=34, dims=(len(values),), data=data))
+
+
 def _gradient_through(meta: MetaGraph, rng: random.Random) -> None:
     """Puts another node between a gradient and its optimiser."""
     found = _optimisers(meta)
@@ -64,14 +74,13 @@ def _gradient_through(meta: MetaGraph, rng: random.Random) -> None:
     dims = (meta.allTensors or [])[source].dims if source < len(meta.allTensors or []) else ()
     for _ in range(rng.choice((1, 1, 2))):
         result = _add_tensor(meta, Tensor(name=f"through{rng.randrange(4)}", nodeType=2, dataType=43, dims=dims))
-        operator = rng.choice(COUNTED if rng.random() < 0.5 else RESIZING)
-        inputs = (source, *(rng.randrange(len(meta.allTensors or [])) for _ in range(rng.choice((0, 0, 1, 2)))))
+        operators = COUNTED if rng.random() < 0.5 else RESIZING
+        operator = rng.choice(list(operators))
+        inputs = (source, *(_small_integers(meta, rng) for _ in range(operators[operator] - 1)))
         outputs = (result,)
         if operator == "Unique":
-            inputs = inputs[:1]
             outputs = (result, _add_tensor(meta, Tensor(name="places", nodeType=2, dataType=34, dims=dims)))
-        primitive = OPERATORS[operator]() if operator in OPERATORS else OPERATORS["Abs"]()
-        node = CNode(name="Gradients/through", primitive=primitive, inputIndex=inputs, outputIndex=outputs)
+        node = CNode(name="Gradients/through", primitive=OPERATORS[operator](), inputIndex=inputs, outputIndex=outputs)
         nodes = meta.nodes = list(meta.nodes or [])
         nodes.append(node)
         for graph in (meta.subGraph or [])[:1]:

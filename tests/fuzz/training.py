@@ -9,6 +9,7 @@ what is wrong; the same numbers give the same files in every run.
 from __future__ import annotations
 
 import argparse
+import random
 import sys
 import tempfile
 import time
@@ -23,7 +24,7 @@ from mslite.converter.training import Loss, Optimizer, TrainSettings
 from mslite.converter.training.settings import BatchNorm, Lora, Schedule
 
 from . import mutate_training
-from .corpus import variants
+from .mutate import RAW
 from .sanitized import Runs, run_files, runtime_program
 
 BATCH = 400
@@ -106,9 +107,24 @@ def training_program() -> Path:
     return runtime_program().with_name("run_training")
 
 
+def variant(good: list[bytes], number: int) -> bytes:
+    """Hostile file `number`: one of the seeds, one time in eight with damaged bytes, else with lies inside of it."""
+    rng = random.Random(f"training-{number}")
+    data = rng.choice(good)
+    if rng.randrange(8) > 0:
+        try:
+            return mutate_training.mutate(data, rng)
+        except Exception:  # the lie cannot even be written; any raw damage will do
+            pass
+    return rng.choice(RAW)(data, rng)
+
+
 def run(good: list[bytes], first: int, count: int, folder: Path) -> Runs:
     """Runs `count` hostile files from number `first` on."""
-    files = variants(good, count, mutate_training.mutate, folder, ".ms", first)
+    files = []
+    for number in range(first, first + count):
+        files.append(folder / f"{number:06}.ms")
+        files[-1].write_bytes(variant(good, number))
     return run_files(training_program(), files, seconds=SECONDS)
 
 
