@@ -9,6 +9,7 @@ export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := true
 # Configure or compile one build folder; the log is shown only when that fails.
 CONFIGURE = cmake -S . -B $(1) -G Ninja -DPython3_EXECUTABLE=$(CURDIR)/$(PYTHON) $(2) > $(1).log 2>&1 || { cat $(1).log; exit 1; }
+SANITIZED = $(call CONFIGURE,$(BUILD)-sanitize,-DMSLITE_SANITIZE=ON -DMSLITE_TESTS=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O1 -g1" "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1")
 COMPILE = cmake --build $(1) -j2 > $(1).log 2>&1 || { cat $(1).log; exit 1; }
 
 # make check-slow   checks that take too long for CI: hours. Its parts, an hour or less each:
@@ -85,7 +86,7 @@ test-java: $(BUILD)/python-ready
 
 # Kernels, loader and hostile files under AddressSanitizer and UndefinedBehaviorSanitizer.
 test-sanitize: $(BUILD)/cases.bin
-	@$(call CONFIGURE,$(BUILD)-sanitize,-DMSLITE_SANITIZE=ON -DMSLITE_TESTS=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O1 -g1" "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1")
+	@$(SANITIZED)
 	@$(call COMPILE,$(BUILD)-sanitize)
 	@# The allocator of gcc's AddressSanitizer (12) keeps its locks across fork(), whoever held them.
 	ctest --test-dir $(BUILD)-sanitize --timeout 300 --output-on-failure -E 'AForkedProcess(Has|Builds)'
@@ -144,11 +145,13 @@ check-graphs: setup-slow $(BUILD)/python-ready
 check-fuzz-parsers: setup-slow $(BUILD)/python-ready
 	$(SLOW) $(PYTHON) -m pytest -s -n 2 tests/slow/test_fuzz_parsers.py
 
-# The loader under libFuzzer, likewise.
-check-fuzz-runtime: setup-slow
+# The loader under libFuzzer, and damaged training files under sanitizers, likewise.
+check-fuzz-runtime: setup-slow $(BUILD)/python-ready
 	@$(call CONFIGURE,$(BUILD)-fuzz,-DMSLITE_FUZZ=ON -DMSLITE_SANITIZE=ON -DMSLITE_TESTS=ON -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O1 -g1" "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1")
 	@cmake --build $(BUILD)-fuzz -j2 --target load_fuzzer > $(BUILD)-fuzz.log 2>&1 || { cat $(BUILD)-fuzz.log; exit 1; }
-	$(SLOW) MSLITE_FUZZ_BUILD=$(BUILD)-fuzz $(PYTHON) -m pytest -s tests/slow/test_fuzz_loader.py
+	@$(SANITIZED)
+	@cmake --build $(BUILD)-sanitize -j2 --target run_training > $(BUILD)-sanitize.log 2>&1 || { cat $(BUILD)-sanitize.log; exit 1; }
+	$(SLOW) MSLITE_FUZZ_BUILD=$(BUILD)-fuzz MSLITE_SANITIZE_BUILD=$(BUILD)-sanitize $(PYTHON) -m pytest -s tests/slow/test_fuzz_loader.py tests/slow/test_fuzz_training.py
 
 # The AVX-512 and VNNI kernels, in an emulated computer: the only part without such a processor.
 check-avx512: setup-slow $(BUILD)/python-ready

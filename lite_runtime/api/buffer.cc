@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "api/log.h"
 #include "include/api/allocator.h"
 #include "include/api/types.h"
 #include "model/bytes.h"
@@ -13,15 +14,17 @@ class Buffer::Impl {
   std::vector<uint8_t> bytes;
 };
 
-Buffer::Buffer() : impl_(std::make_shared<Impl>()) {}
+// Without memory there is none, until ResizeData finds some.
+Buffer::Buffer() : impl_(mslite::Attempt([] { return std::make_shared<Impl>(); })) {}
 Buffer::Buffer(const void *data, size_t data_len) : Buffer() { SetData(data, data_len); }
 Buffer::~Buffer() = default;
-const void *Buffer::Data() const { return impl_->bytes.data(); }
-void *Buffer::MutableData() { return impl_->bytes.data(); }
-size_t Buffer::DataSize() const { return impl_->bytes.size(); }
+const void *Buffer::Data() const { return impl_ == nullptr ? nullptr : impl_->bytes.data(); }
+void *Buffer::MutableData() { return impl_ == nullptr ? nullptr : impl_->bytes.data(); }
+size_t Buffer::DataSize() const { return impl_ == nullptr ? 0 : impl_->bytes.size(); }
 
 bool Buffer::ResizeData(size_t data_len) {
   try {
+    if (impl_ == nullptr) impl_ = std::make_shared<Impl>();
     impl_->bytes.resize(data_len);
     return true;
   } catch (const std::exception &) {
@@ -35,7 +38,7 @@ bool Buffer::SetData(const void *data, size_t data_len) {
   return true;
 }
 
-Buffer Buffer::Clone() const { return Buffer(impl_->bytes.empty() ? nullptr : Data(), DataSize()); }
+Buffer Buffer::Clone() const { return Buffer(DataSize() == 0 ? nullptr : Data(), DataSize()); }
 
 namespace {
 class DefaultAllocator : public Allocator {

@@ -27,6 +27,22 @@ void SetDims(const TensorShape &shape, std::vector<int64_t> *dims) {
   dims->assign(shape.dims, shape.dims + rank);
 }
 
+// As TensorFor, with room for any shape: showing another one allocates nothing.
+MSTensor RoomyTensorFor(const mslite::Tensor &source) {
+  MSTensor tensor = TensorFor(source);
+  tensor.impl()->shape.reserve(MSLITE_MAX_RANK);
+  return tensor;
+}
+
+std::vector<MSTensor> TensorsFor(const mslite::Graph &graph, const std::vector<int32_t> &indices, size_t count) {
+  std::vector<MSTensor> tensors;
+  tensors.reserve(count);
+  for (size_t i = 0; i < count; ++i) {
+    tensors.push_back(RoomyTensorFor(graph.tensors[static_cast<size_t>(indices[i])]));
+  }
+  return tensors;
+}
+
 // Turns what a step reads and writes into tensors for the caller's functions.
 class CallbackObserver : public mslite::StepObserver {
  public:
@@ -148,14 +164,24 @@ Status ModelImpl::Build(std::shared_ptr<mslite::SharedModel> model, const std::s
     if (reason.empty()) return status;
     MSLITE_TRY(mslite::FallBack(*context, reason));
     with_engines_ = false;
-    MSLITE_TRY(Reopen(model, {}, nullptr, {}));
+    MSLITE_TRY(Reopen(model, {}, nullptr, nullptr, {}));
   }
+  // Without memory for what it shows the model is not built.
+  struct Ending {
+    ModelImpl *model;
+    ~Ending() {
+      if (model != nullptr) std::atomic_store(&model->session_, std::shared_ptr<mslite::Session>());
+    }
+  } ending = {this};
   const mslite::Graph &graph = session_->graph();
-  for (const int32_t index : graph.inputs) inputs_.push_back(TensorFor(graph.tensors[static_cast<size_t>(index)]));
-  for (const int32_t index : graph.outputs) outputs_.push_back(TensorFor(graph.tensors[static_cast<size_t>(index)]));
+  inputs_ = TensorsFor(graph, graph.inputs, graph.inputs.size());
+  outputs_ = TensorsFor(graph, graph.outputs, graph.outputs.size());
   views_.resize(inputs_.size());
+  offered_shapes_.clear();
+  MSLITE_TRY(InputShapes(&offered_shapes_));
   ShowOutputs(false);
-  return InputShapes(&offered_shapes_);
+  ending.model = nullptr;
+  return kSuccess;
 }
 
 Status ModelImpl::BuildTraining(const mslite::SharedModel &model, const mslite::SharedModel *backbone,
@@ -169,23 +195,33 @@ Status ModelImpl::BuildTraining(const mslite::SharedModel &model, const mslite::
   MSLITE_TRY(ReadOptions(*model.graph, context, nullptr, &settings.options));
   const bool is_plain = config.optimization_level_ == kO0;
   if (!is_plain && mslite::AllowedIsas().Has(MSLITE_ISA_NEON_FP16)) settings.options.isas.Add(MSLITE_ISA_NEON_FP16);
-  MSLITE_TRY(mslite::CreateTrainer(settings, &trainer_));
-  context_ = context;
-  FollowTrainer();
-  const mslite::Graph &graph = session_->graph();
-  for (const int32_t index : graph.inputs) inputs_.push_back(TensorFor(graph.tensors[static_cast<size_t>(index)]));
+  std::unique_ptr<mslite::Trainer> trainer;
+  MSLITE_TRY(mslite::CreateTrainer(settings, &trainer));
+  const mslite::Graph &graph = trainer->session()->graph();
+  std::vector<MSTensor> outputs = TensorsFor(graph, graph.outputs, trainer->output_count());
+  inputs_ = TensorsFor(graph, graph.inputs, graph.inputs.size());
   views_.resize(inputs_.size());
+  outputs_ = std::move(outputs);  // from here on nothing fails
+  context_ = context;
+  trainer_ = std::move(trainer);
+  std::atomic_store(&session_, trainer_->session());
+  ShowOutputs(false);
   return kSuccess;
 }
 
-// What the model runs and gives is what the trainer says.
+// What the model runs and gives is what the trainer says. Where it gives what it gave, nothing is allocated.
 void ModelImpl::FollowTrainer() {
-  if (session_ != trainer_->session()) std::atomic_store(&session_, trainer_->session());
-  outputs_.clear();
-  const mslite::Graph &graph = session_->graph();
-  for (size_t i = 0; i < trainer_->output_count(); ++i) {
-    outputs_.push_back(TensorFor(graph.tensors[static_cast<size_t>(graph.outputs[i])]));
+  const mslite::Graph &graph = trainer_->session()->graph();
+  const size_t count = trainer_->output_count();
+  bool are_same = count == outputs_.size();
+  for (size_t i = 0; are_same && i < count; ++i) {
+    are_same = outputs_[i].impl()->name == graph.tensors[static_cast<size_t>(graph.outputs[i])].name;
   }
+  std::vector<MSTensor> others;
+  if (!are_same) others = TensorsFor(graph, graph.outputs, count);
+  HideOutputs();
+  std::atomic_store(&session_, trainer_->session());
+  if (!are_same) outputs_ = std::move(others);
   ShowOutputs(false);
 }
 
@@ -197,17 +233,43 @@ Status ModelImpl::WithTrainer(const char *what, const std::function<Status(mslit
     return Fail(kLiteNotSupport, std::string(what) + ": the model is built for inference; give Build a TrainCfg");
   }
   const std::shared_ptr<mslite::Session> before = session_;  // whose memory outputs may show
+  struct Undo {
+    mslite::Trainer *trainer;
+    std::unique_ptr<mslite::Trainer::State> state;
+    ~Undo() {
+      if (state != nullptr) trainer->Restore(std::move(state));
+    }
+  } undo = {trainer_.get(), trainer_->Save()};
   MSLITE_TRY(call(trainer_.get()));
-  if (session_ == trainer_->session()) return kSuccess;
-  HideOutputs();
-  FollowTrainer();
+  if (session_ != trainer_->session()) FollowTrainer();
+  undo.state = nullptr;
   return kSuccess;
 }
+
+namespace {
+// With the contents of an adapter that the slots were made for, or with what changes nothing.
+Status FillSlots(const mslite::Adapter *slots, const mslite::Adapter *adapter, mslite::Session *session) {
+  if (slots == nullptr) return kSuccess;
+  const auto fill = [&](const mslite::Tensor *tensor, const mslite::Tensor *slot) {
+    return session->SetVariable(slot->name, tensor == nullptr ? nullptr : tensor->data);
+  };
+  for (const auto &[weight, slot] : slots->pairs) {
+    const auto *pair = adapter == nullptr ? nullptr : &adapter->pairs.at(weight);
+    MSLITE_TRY(fill(pair == nullptr ? nullptr : pair->a, slot.a));
+    MSLITE_TRY(fill(pair == nullptr ? nullptr : pair->b, slot.b));
+  }
+  for (const auto &[name, slot] : slots->contents) {
+    MSLITE_TRY(fill(adapter == nullptr ? nullptr : adapter->contents.at(name), slot));
+  }
+  return kSuccess;
+}
+}  // namespace
 
 // Opens the bytes of a model again, with these constants and slots for this adapter in it, and takes the place of the
 // session by one for these shapes of the inputs, if they are known. On failure all stays as it was.
 Status ModelImpl::Reopen(const std::shared_ptr<mslite::SharedModel> &model, const Constants &constants,
-                         const std::shared_ptr<const mslite::Adapter> &slots, const std::vector<TensorShape> &shapes) {
+                         const std::shared_ptr<const mslite::Adapter> &slots, const mslite::Adapter *adapter,
+                         const std::vector<TensorShape> &shapes) {
   mslite::NewWeights contents;
   for (const auto &[name, weight] : constants) {
     contents[name] = {weight.Data().get(), weight.DataSize(), static_cast<int32_t>(weight.DataType())};
@@ -236,29 +298,14 @@ Status ModelImpl::Reopen(const std::shared_ptr<mslite::SharedModel> &model, cons
     if (reason.empty()) return status;
     MSLITE_TRY(mslite::FallBack(*context_, reason));
     with_engines_ = false;
-    return Reopen(model, constants, slots, shapes);
+    return Reopen(model, constants, slots, adapter, shapes);
   }
-  HideOutputs();
-  std::atomic_store(&session_, std::shared_ptr<mslite::Session>(std::move(session)));
+  MSLITE_TRY(FillSlots(slots.get(), adapter, session.get()));
+  std::shared_ptr<mslite::Session> made = std::move(session);
+  HideOutputs();  // from here on nothing fails
+  std::atomic_store(&session_, std::move(made));
   delegation_ = std::move(delegation);
   slots_ = slots;
-  return FillSlots(adapter_.get());
-}
-
-// With the contents of an adapter that they were made for, or with what changes nothing.
-Status ModelImpl::FillSlots(const mslite::Adapter *adapter) {
-  if (slots_ == nullptr) return kSuccess;
-  const auto fill = [&](const mslite::Tensor *tensor, const mslite::Tensor *slot) {
-    return session_->SetVariable(slot->name, tensor == nullptr ? nullptr : tensor->data);
-  };
-  for (const auto &[weight, slot] : slots_->pairs) {
-    const auto *pair = adapter == nullptr ? nullptr : &adapter->pairs.at(weight);
-    MSLITE_TRY(fill(pair == nullptr ? nullptr : pair->a, slot.a));
-    MSLITE_TRY(fill(pair == nullptr ? nullptr : pair->b, slot.b));
-  }
-  for (const auto &[name, slot] : slots_->contents) {
-    MSLITE_TRY(fill(adapter == nullptr ? nullptr : adapter->contents.at(name), slot));
-  }
   return kSuccess;
 }
 
@@ -269,7 +316,7 @@ bool ModelImpl::MustOfferAgain(const std::vector<TensorShape> &shapes) const {
 }
 
 Status ModelImpl::OfferAgain(const std::vector<TensorShape> &shapes) {
-  MSLITE_TRY(Reopen(session_->model(), new_weights_, slots_, shapes));
+  MSLITE_TRY(Reopen(session_->model(), new_weights_, slots_, adapter_.get(), shapes));
   offered_shapes_ = shapes;
   return kSuccess;
 }
@@ -294,7 +341,7 @@ Status ModelImpl::UpdateWeights(const std::vector<MSTensor> &weights) {
   }
   std::vector<TensorShape> shapes;
   MSLITE_TRY(InputShapes(&shapes));
-  MSLITE_TRY(Reopen(session_->model(), kept, slots_, shapes));
+  MSLITE_TRY(Reopen(session_->model(), kept, slots_, adapter_.get(), shapes));
   new_weights_ = std::move(kept);
   ShowOutputs(false);
   return kSuccess;
@@ -322,14 +369,12 @@ Status ModelImpl::LoadAdapter(const std::string &path) {
   if (slots_ == nullptr || functions.slots_text(*slots_) != functions.slots_text(*adapter)) {
     std::vector<TensorShape> shapes;
     MSLITE_TRY(InputShapes(&shapes));
-    const std::shared_ptr<const mslite::Adapter> before = std::exchange(adapter_, adapter);
-    const Status status = Reopen(session_->model(), new_weights_, adapter, shapes);
-    if (status.IsError()) adapter_ = before;
-    MSLITE_TRY(status);
+    MSLITE_TRY(Reopen(session_->model(), new_weights_, adapter, adapter.get(), shapes));
+    adapter_ = std::move(adapter);
     ShowOutputs(false);
     return kSuccess;
   }
-  MSLITE_TRY(FillSlots(adapter.get()));
+  MSLITE_TRY(FillSlots(slots_.get(), adapter.get(), session_.get()));
   adapter_ = std::move(adapter);
   return kSuccess;
 }
@@ -338,7 +383,7 @@ Status ModelImpl::UnloadAdapter() {
   const Turn turn(this);
   MSLITE_TRY(turn.status());
   if (session_ == nullptr) return Fail(kLiteUninitializedObj, "the model is not built");
-  MSLITE_TRY(FillSlots(nullptr));
+  MSLITE_TRY(FillSlots(slots_.get(), nullptr, session_.get()));
   adapter_ = nullptr;
   return kSuccess;
 }
@@ -439,7 +484,7 @@ Status ModelImpl::Resize(const std::vector<MSTensor> &inputs, const std::vector<
     return MustOfferAgain(shapes) ? OfferAgain(shapes) : session_->Resize(shapes);
   };
   MSLITE_TRY(WithLayoutHint(resize(), shapes));
-  MSLITE_TRY(FillSlots(adapter_.get()));
+  MSLITE_TRY(FillSlots(slots_.get(), adapter_.get(), session_.get()));
   for (size_t i = 0; i < inputs_.size(); ++i) SetDims(shapes[i], &inputs_[i].impl()->shape);
   HideOutputs();
   ShowOutputs(false);
@@ -545,6 +590,7 @@ Status ModelImpl::Predict(const std::vector<MSTensor> &inputs, std::vector<MSTen
   };
   const Status sizes = mslite::CheckInputSizes(session_->graph(), views_, kLiteInputTensorError);
   if (sizes.IsError()) return with_hint(sizes);
+  if (outputs != nullptr) outputs->reserve(outputs_.size());  // nothing fails behind a step
   if (trainer_ != nullptr) {
     MSLITE_TRY(trainer_->PrepareRun());
     if (session_ != trainer_->session()) std::atomic_store(&session_, trainer_->session());

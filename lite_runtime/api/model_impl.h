@@ -82,8 +82,8 @@ class ModelImpl {
                      mslite::SessionOptions *options) const;
   void FollowTrainer();
   Status Reopen(const std::shared_ptr<mslite::SharedModel> &model, const Constants &constants,
-                const std::shared_ptr<const mslite::Adapter> &slots, const std::vector<mslite::TensorShape> &shapes);
-  Status FillSlots(const mslite::Adapter *adapter);
+                const std::shared_ptr<const mslite::Adapter> &slots, const mslite::Adapter *adapter,
+                const std::vector<mslite::TensorShape> &shapes);
   bool MustOfferAgain(const std::vector<mslite::TensorShape> &shapes) const;
   Status OfferAgain(const std::vector<mslite::TensorShape> &shapes);
   Status RunSession(const std::vector<MSTensor> *outputs, const MSKernelCallBack &before,

@@ -39,6 +39,15 @@ class Trainer {
   Trainer &operator=(const Trainer &) = delete;
   virtual ~Trainer() = default;
 
+  // What calls change, but for the contents of variables. A call that fails, or whose results cannot be shown, is
+  // undone with what was saved before it: calls change variables last, when nothing can fail any more.
+  class State {
+   public:
+    virtual ~State() = default;
+  };
+  virtual std::unique_ptr<State> Save() const = 0;
+  virtual void Restore(std::unique_ptr<State> state) noexcept = 0;
+
   // What the model runs now, and how many of its first outputs are the model's. Both may change with every other call.
   virtual const std::shared_ptr<Session> &session() const = 0;
   virtual size_t output_count() const = 0;
@@ -47,9 +56,11 @@ class Trainer {
   virtual Status SetTrainMode(bool train) = 0;
   virtual bool is_training() const = 0;
   virtual Status Resize(const std::vector<TensorShape> &inputs) = 0;
-  // Before each run of the session, in whose place there may be another one then, with the same inputs and outputs.
+  // Before each run of the session, in whose place there may be another one then, with the same inputs and outputs. On
+  // failure all stays as it was.
   virtual Status PrepareRun() = 0;
-  // After each run of the session that succeeded.
+  // After each run of the session that succeeded. Errors: kLiteOpExecuteFailure for a gradient of another type or shape
+  // than its weight; those of the updates.
   virtual Status FinishRun() = 0;
 
   // From the next step on, steps keep what inference gives, as they compute it.

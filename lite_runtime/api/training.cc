@@ -10,7 +10,7 @@ namespace mindspore {
 namespace {
 using Tensors = std::vector<MSTensor>;
 
-// `call`: Status(mslite::Trainer *). What makes it a std::function may find no memory, too, and is guarded.
+// All that takes memory is done within Guard, the std::function that WithTrainer gets included.
 template <typename Function>
 Status Call(ModelImpl *impl, const char *what, const Function &call) {
   if (impl == nullptr) return mslite::OutOfMemory();
@@ -24,7 +24,8 @@ Tensors Ask(ModelImpl *impl, const char *what, Tensors (mslite::Trainer::*questi
     tensors = (trainer->*question)();
     return kSuccess;
   });
-  return status.IsOk() ? tensors : Tensors();
+  if (status.IsError()) tensors.clear();
+  return tensors;
 }
 }  // namespace
 
@@ -41,7 +42,8 @@ Tensors Model::GetGradients() const {
   Tensors gradients;
   const Status status =
       Call(impl_.get(), "GetGradients", [&](const mslite::Trainer *trainer) { return trainer->Gradients(&gradients); });
-  return status.IsOk() ? gradients : Tensors();
+  if (status.IsError()) gradients.clear();
+  return gradients;
 }
 
 Status Model::ApplyGradients(const Tensors &gradients) {
@@ -99,7 +101,8 @@ std::vector<Metrics *> Model::GetMetrics() {
     metrics = trainer->metrics;
     return kSuccess;
   });
-  return status.IsOk() ? metrics : std::vector<Metrics *>();
+  if (status.IsError()) metrics.clear();
+  return metrics;
 }
 
 namespace {

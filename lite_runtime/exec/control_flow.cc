@@ -167,7 +167,7 @@ Status Session::RunSteps(Activation *current, StepObserver *observer) {
     if (plan.is_counted) {
       MSLITE_TRY(RunCounted(program, plan, current->frame, observer));
     } else {
-      MSLITE_TRY(RunPlan(binding, current->frame, observer));
+      MSLITE_TRY(RunPlan(binding, program, current->frame, observer));
     }
     current->position = plan.end;
   }
@@ -283,12 +283,10 @@ Status Session::RunCounted(const Program &program, const Plan &plan, Frame *fram
     std::copy_n(work.dims[i].begin(), MSLITE_MAX_RANK, work.outputs[i].dims);
     if (step.registered != nullptr) work.outputs[i].rank = step.registered->CountedRank(i);
     const TensorShape shape = ShapeOf(work.outputs[i]);
-    const int64_t bytes = ByteSize(shape);
-    if (bytes < 0) return failed(MSLITE_ERROR_SHAPE);
+    if (ByteSize(shape) < 0) return failed(MSLITE_ERROR_SHAPE);
     Value &value = frame->values[static_cast<size_t>(source.outputs[i])];
     uint8_t *memory = nullptr;
-    MSLITE_TRY(
-        Reserve(static_cast<uint64_t>(bytes), "a value", value.target != nullptr ? value.target : &value.own, &memory));
+    MSLITE_TRY(TakeResult(program, source.outputs[i], shape, frame, &memory));
     value.shape = shape;
     value.data = memory;
     work.output_data[i] = memory;

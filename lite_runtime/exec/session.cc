@@ -140,17 +140,29 @@ Status Session::Resize(const std::vector<TensorShape> &inputs) {
   std::vector<TensorShape> old_outputs;
   for (const int32_t local : main.inputs) old_inputs.push_back(main_frame_.values[static_cast<size_t>(local)].shape);
   for (const OutputSlot &output : outputs_) old_outputs.push_back(output.shape);
+  // Whatever fails, also for want of memory.
+  struct Ending {
+    const std::function<void()> undo;
+    bool succeeded = false;
+    ~Ending() {
+      if (!succeeded) undo();
+    }
+  } ending = {[&] {
+    for (size_t i = 0; i < main.inputs.size(); ++i) {
+      main_frame_.values[static_cast<size_t>(main.inputs[i])].shape = old_inputs[i];
+    }
+    for (size_t i = 0; i < outputs_.size(); ++i) outputs_[i].shape = old_outputs[i];
+  }};
   SetInputs(inputs.data(), nullptr);
   for (OutputSlot &output : outputs_) output.shape = TensorShape{0, -1, {}};
   if (!is_created_) MSLITE_TRY(ResetVariables());
   MSLITE_TRY(BindVariables(0, &main_frame_));
-  const Status status = std::all_of(inputs.begin(), inputs.end(), IsKnown) ? PlanAhead() : mindspore::kSuccess;
-  if (status.IsOk() && problems_.empty()) return ResetVariables();
-  for (size_t i = 0; i < main.inputs.size(); ++i) {
-    main_frame_.values[static_cast<size_t>(main.inputs[i])].shape = old_inputs[i];
-  }
-  for (size_t i = 0; i < outputs_.size(); ++i) outputs_[i].shape = old_outputs[i];
-  return status.IsOk() ? ProblemStatus(graph(), problems_) : status;
+  if (std::all_of(inputs.begin(), inputs.end(), IsKnown)) MSLITE_TRY(PlanAhead());
+  if (!problems_.empty()) return ProblemStatus(graph(), problems_);
+  MSLITE_TRY(ResetVariables());
+  for (OutputSlot &output : outputs_) output.data = nullptr;  // which has the old shape
+  ending.succeeded = true;
+  return mindspore::kSuccess;
 }
 
 // Gives the inputs, in the order of the model, to the main graph.
@@ -250,7 +262,50 @@ Status Session::Reserve(uint64_t bytes, const char *what, GrowingBuffer *buffer,
                                                    graph().file->name().c_str(), bytes, what, limit.c_str()));
 }
 
-Status Session::RunPlan(Binding *binding, Frame *frame, StepObserver *observer) {
+// Memory for what a step is about to compute. What is written where a variable lies must be as large as that: others
+// have the address of what they read there.
+Status Session::TakeResult(const Program &program, int32_t local, const TensorShape &shape, Frame *frame,
+                           uint8_t **memory) {
+  Value &value = frame->values[static_cast<size_t>(local)];
+  if (!value.FitsTarget(shape)) return AnotherShape(program, local);
+  return Reserve(static_cast<uint64_t>(ByteSize(shape)), "a value", value.target != nullptr ? value.target : &value.own,
+                 memory);
+}
+
+// Memory for what a run gives at its end, when variables have changed already.
+Status Session::TakeLastResults() {
+  uint8_t *memory = nullptr;
+  for (const Program::VariableUse &write : model_->programs[0].writes) {
+    VariableState &variable = *variables_[static_cast<size_t>(write.variable)];
+    if (main_frame_.values[static_cast<size_t>(write.local)].target == &variable.current) continue;
+    MSLITE_TRY(Reserve(static_cast<uint64_t>(ByteSize(variable.shape)), "a variable", &variable.next, &memory));
+  }
+  for (OutputSlot &output : outputs_) {
+    const int64_t bytes = ByteSize(output.shape);
+    if (bytes > 0) MSLITE_TRY(Reserve(static_cast<uint64_t>(bytes), "an output", &output.memory, &memory));
+  }
+  return mindspore::kSuccess;
+}
+
+Status Session::TakeMemory() {
+  const Program &main = model_->programs[0];
+  uint8_t *memory = nullptr;
+  for (int32_t position = 0; position < static_cast<int32_t>(main.steps.size());) {
+    bool needs_data = main.steps[static_cast<size_t>(position)].call >= 0;
+    Binding *binding = nullptr;
+    if (!needs_data) MSLITE_TRY(FindPlan(0, position, main_frame_, &needs_data, &binding));
+    if (needs_data || binding->plan().is_counted) break;
+    for (const Plan::Result &result : binding->plan().results) {
+      MSLITE_TRY(TakeResult(main, result.local, result.shape, &main_frame_, &memory));
+    }
+    MSLITE_TRY(
+        Reserve(static_cast<uint64_t>(binding->plan().arena_bytes), "activations", &workspace_->memory, &memory));
+    position = binding->plan().end;
+  }
+  return TakeLastResults();
+}
+
+Status Session::RunPlan(Binding *binding, const Program &program, Frame *frame, StepObserver *observer) {
   const Plan &plan = binding->plan();
   for (const Plan::Result &result : plan.results) {
     Value &value = frame->values[static_cast<size_t>(result.local)];
@@ -262,9 +317,7 @@ Status Session::RunPlan(Binding *binding, Frame *frame, StepObserver *observer) 
         memory = value.own.own.get();
       }
     }
-    if (memory == nullptr) {
-      MSLITE_TRY(Reserve(result.bytes, "a value", value.target != nullptr ? value.target : &value.own, &memory));
-    }
+    if (memory == nullptr) MSLITE_TRY(TakeResult(program, result.local, result.shape, frame, &memory));
     if (result.constant != nullptr) std::memcpy(memory, result.constant, result.bytes);
     value.shape = result.shape;
     value.data = memory;
@@ -299,6 +352,7 @@ Status Session::Run(const InputView *inputs, StepObserver *observer) {
     }
   } ending = {this};
   SetInputs(nullptr, inputs);
+  for (OutputSlot &output : outputs_) output.data = nullptr;  // a run that fails may have let go of it
   control_.Start();
   const Status status = RunWhole(observer);
   ending.succeeded = status.IsOk();
@@ -308,6 +362,7 @@ Status Session::Run(const InputView *inputs, StepObserver *observer) {
 Status Session::RunWhole(StepObserver *observer) {
   Activation current = {0, &main_frame_, 0};
   MSLITE_TRY(BindVariables(0, &main_frame_));
+  if (options_.variables != nullptr) MSLITE_TRY(TakeLastResults());
   MSLITE_TRY(RunGraphs(&current, observer));
   return FinishOutputs(current);
 }

@@ -75,6 +75,10 @@ class MSLITE_INTERNAL_API Session {
   // is what it gets again when the session is resized, too. Errors: kLiteMemoryFailed.
   Status SetVariable(const std::string &name, const void *data);
 
+  // Between runs: takes the memory of one with the shapes that were planned last, as far as they are known, so that it
+  // does not fail for want of memory. Errors: kLiteMemoryFailed.
+  Status TakeMemory();
+
   // From any thread: ends the run that goes on before its next operator; false when none does.
   bool Cancel() { return control_.Cancel(); }
 
@@ -126,7 +130,9 @@ class MSLITE_INTERNAL_API Session {
   Status PlanAhead();
   Status FindPlan(int32_t graph_index, int32_t begin, const Frame &frame, bool *needs_data, Binding **binding);
   Status Reserve(uint64_t bytes, const char *what, GrowingBuffer *buffer, uint8_t **memory) const;
-  Status RunPlan(Binding *binding, Frame *frame, StepObserver *observer);
+  Status TakeResult(const Program &program, int32_t local, const TensorShape &shape, Frame *frame, uint8_t **memory);
+  Status TakeLastResults();
+  Status RunPlan(Binding *binding, const Program &program, Frame *frame, StepObserver *observer);
   Status FinishOutputs(const Activation &finished);
   Status KernelFailure(const Step &step, const mslite_failure &failure) const;
   void SetConstant(const Program &program, int32_t local, Value *value) const;
@@ -135,6 +141,7 @@ class MSLITE_INTERNAL_API Session {
   Status ResetVariables();
   Status ResetVariable(const Variable &variable, VariableState *state);
   Status BindVariables(int32_t graph_index, Frame *frame);
+  Status AnotherShape(const Program &program, int32_t local) const;
   Status KeepVariables(const Activation &ended);
   void CommitVariables(bool succeeded);
 

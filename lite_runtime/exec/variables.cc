@@ -20,6 +20,12 @@ bool WritesOver(const Graph &graph, const Program &program, const ProgramStep &s
   return tensor_at(0).has_rank && tensor_at(1).has_rank && tensor_at(0).dims == tensor_at(1).dims;
 }
 
+TensorShape FirstShape(const Tensor &initial) {
+  TensorShape shape{initial.type, static_cast<int32_t>(initial.dims.size()), {}};
+  std::copy(initial.dims.begin(), initial.dims.end(), shape.dims);
+  return shape;
+}
+
 // Whether the step that gives a variable its new value may write it into its place: nobody reads the old value behind
 // it, and itself only where it may.
 bool ChangesInPlace(const Graph &graph, const Program &program, const Program::VariableUse &write) {
@@ -46,24 +52,24 @@ void Session::FindVariables() {
   const Program &main = model_->programs[0];
   for (const Program::VariableUse &write : main.writes) {
     if (!ChangesInPlace(graph(), main, write)) continue;
-    main_frame_.values[static_cast<size_t>(write.local)].target =
-        &variables_[static_cast<size_t>(write.variable)]->current;
+    VariableState &variable = *variables_[static_cast<size_t>(write.variable)];
+    main_frame_.values[static_cast<size_t>(write.local)].target = &variable.current;
+    main_frame_.values[static_cast<size_t>(write.local)].target_shape = &variable.shape;
   }
 }
 
 Status Session::ResetVariable(const Variable &variable, VariableState *state) {
   const Tensor &initial = graph().tensors[static_cast<size_t>(variable.initial)];
-  TensorShape shape{initial.type, static_cast<int32_t>(initial.dims.size()), {}};
-  std::copy(initial.dims.begin(), initial.dims.end(), shape.dims);
+  const TensorShape shape = FirstShape(initial);
   const int64_t bytes = ByteSize(shape);
   if (bytes < 0 || (bytes > 0 && initial.data == nullptr)) {
     return Fail(mindspore::kLiteGraphFileError,
                 "file '" + graph().file->name() + "': the variable '" + variable.name + "' has no first value");
   }
-  state->is_written = false;
-  state->shape = shape;
   uint8_t *memory = nullptr;
   MSLITE_TRY(Reserve(static_cast<uint64_t>(bytes), "a variable", &state->current, &memory));
+  state->is_written = false;
+  state->shape = shape;
   if (bytes == 0) return mindspore::kSuccess;
   std::memcpy(memory, initial.data, static_cast<size_t>(bytes));
   LetGoOfPages(graph(), initial.data, static_cast<size_t>(bytes));
@@ -73,8 +79,13 @@ Status Session::ResetVariable(const Variable &variable, VariableState *state) {
 // Gives its first value to every variable, but for those of others that have one.
 Status Session::ResetVariables() {
   for (size_t i = 0; i < variables_.size(); ++i) {
-    if (options_.variables != nullptr && variables_[i]->current.own != nullptr) continue;
-    MSLITE_TRY(ResetVariable(model_->variables[i], variables_[i]));
+    const Variable &variable = model_->variables[i];
+    if (options_.variables == nullptr || variables_[i]->current.own == nullptr) {
+      MSLITE_TRY(ResetVariable(variable, variables_[i]));
+    } else if (!(variables_[i]->shape == FirstShape(graph().tensors[static_cast<size_t>(variable.initial)]))) {
+      return Fail(mindspore::kLiteGraphFileError, "file '" + graph().file->name() + "': the variable '" +
+                                                      variable.name + "' has another type or shape elsewhere");
+    }
   }
   return mindspore::kSuccess;
 }
@@ -108,6 +119,15 @@ Status Session::BindVariables(int32_t graph_index, Frame *frame) {
   return mindspore::kSuccess;
 }
 
+Status Session::AnotherShape(const Program &program, int32_t local) const {
+  const auto write = std::find_if(program.writes.begin(), program.writes.end(),
+                                  [local](const Program::VariableUse &use) { return use.local == local; });
+  return Fail(mindspore::kLiteOpExecuteFailure,
+              "file '" + graph().file->name() + "': the variable '" +
+                  model_->variables[static_cast<size_t>(write->variable)].name +
+                  "' is assigned a value of another type or shape than its first one");
+}
+
 // Takes the new values of the variables from a graph that is about to be left.
 Status Session::KeepVariables(const Activation &ended) {
   const Program &program = model_->programs[static_cast<size_t>(ended.graph)];
@@ -119,12 +139,7 @@ Status Session::KeepVariables(const Activation &ended) {
       SetConstant(program, use.local, &constant);
       value = &constant;
     }
-    if (!(value->shape == variable.shape)) {
-      return Fail(mindspore::kLiteOpExecuteFailure,
-                  "file '" + graph().file->name() + "': the variable '" +
-                      model_->variables[static_cast<size_t>(use.variable)].name +
-                      "' is assigned a value of another type or shape than its first one");
-    }
+    if (!(value->shape == variable.shape)) return AnotherShape(program, use.local);
     if (value->target == &variable.current) continue;
     const auto bytes = static_cast<size_t>(ByteSize(value->shape));
     uint8_t *memory = nullptr;

@@ -42,6 +42,12 @@ KernelSlice KernelsOf(int32_t op) {
   return {first, last};
 }
 
+bool HasCountingKernel(int32_t op) {
+  const KernelSlice kernels = KernelsOf(op);
+  return std::any_of(kernels.begin(), kernels.end(),
+                     [](const mslite_kernel *kernel) { return kernel->count != nullptr; });
+}
+
 bool OnlyTrainingHas(int32_t op) {
   const KernelSlice own = KernelsOf(op);
   return IsTrainingOperator(op) && own.begin() == own.end();

@@ -29,6 +29,9 @@ struct KernelSlice {
 };
 KernelSlice KernelsOf(int32_t op);
 
+/// Some kernel of the operator tells the output shapes when the inputs are there.
+MSLITE_INTERNAL_API bool HasCountingKernel(int32_t op);
+
 /// True for operators that only the training library has kernels of.
 MSLITE_INTERNAL_API bool OnlyTrainingHas(int32_t op);
 

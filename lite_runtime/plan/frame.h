@@ -49,7 +49,10 @@ struct Value {
   TensorShape shape;
   const uint8_t *data = nullptr;  // nullptr: not computed yet
   GrowingBuffer own;
-  GrowingBuffer *target = nullptr;  // where to compute it instead of `own`
+  GrowingBuffer *target = nullptr;            // where to compute it instead of `own`
+  const TensorShape *target_shape = nullptr;  // of what others read there, which it must have, too; or null: any
+
+  bool FitsTarget(const TensorShape &made) const { return target_shape == nullptr || made == *target_shape; }
 
   // The contents lie in memory that is this value's alone, and the other one has as much to give in return: exchanging
   // the two copies nothing, and no value ever has less memory than it had before.

@@ -46,13 +46,6 @@ bool MayFold(int32_t op) {
   }
 }
 
-// Some kernel of the operator tells the output shapes when the inputs are there.
-bool HasCountingKernel(int32_t op) {
-  const KernelSlice kernels = KernelsOf(op);
-  return std::any_of(kernels.begin(), kernels.end(),
-                     [](const mslite_kernel *kernel) { return kernel->count != nullptr; });
-}
-
 template <typename T>
 void StoreKnown(const mslite_tensor &tensor, uint8_t *memory) {
   for (int32_t i = 0; i < tensor.known_count; ++i) {

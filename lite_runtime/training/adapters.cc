@@ -13,10 +13,10 @@ namespace mslite {
 namespace {
 // A constant of the graph as it is now.
 std::vector<float> Values(const Tensor &tensor, const VariableStore &variables) {
-  const auto state = variables.states.find(tensor.name);
-  const void *data = state == variables.states.end() ? tensor.data : state->second.current.own.get();
+  const uint8_t *contents = VariableContents(tensor, variables);
+  const uint8_t *data = contents == nullptr ? tensor.data : contents;
   std::vector<float> values(tensor.size / sizeof(float));
-  std::memcpy(values.data(), data, values.size() * sizeof(float));
+  if (!values.empty()) std::memcpy(values.data(), data, values.size() * sizeof(float));
   return values;
 }
 
@@ -135,7 +135,7 @@ class Merger {
     }
     schema::TensorT &written = *model_.allTensors[place];
     written.data.resize(values.size() * sizeof(float));
-    std::memcpy(written.data.data(), values.data(), written.data.size());
+    if (!values.empty()) std::memcpy(written.data.data(), values.data(), written.data.size());
     return mindspore::kSuccess;
   }
 
@@ -153,7 +153,7 @@ std::unique_ptr<schema::TensorT> Constant(const Tensor &tensor, const std::vecto
   constant->dataType = MSLITE_FLOAT32;
   constant->dims.assign(tensor.dims.begin(), tensor.dims.end());
   constant->data.resize(values.size() * sizeof(float));
-  std::memcpy(constant->data.data(), values.data(), constant->data.size());
+  if (!values.empty()) std::memcpy(constant->data.data(), values.data(), constant->data.size());
   return constant;
 }
 }  // namespace
@@ -183,7 +183,11 @@ Status ExportAdapter(const std::shared_ptr<const Bytes> &file, const std::vector
   model.name = kAdapterGraph;
   model.version = graph->version_text;
   for (const std::string &name : names) {
-    const Tensor &tensor = *constants.at(name);
+    const auto constant = constants.find(name);
+    if (constant == constants.end()) {
+      return Fail(mindspore::kLiteGraphFileError, "file '" + file->name() + "': '" + name + "' is no float32 constant");
+    }
+    const Tensor &tensor = *constant->second;
     std::vector<float> values = Values(tensor, variables);
     if (is_b(name)) {
       for (float &value : values) value *= scale;

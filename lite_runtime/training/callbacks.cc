@@ -39,6 +39,7 @@ void LossMonitor::EpochBegin(const TrainCallBackData & /*data*/) {
 void LossMonitor::StepEnd(const TrainCallBackData &data) {
   for (const MSTensor &output : data.model_->GetOutputs()) {
     if (output.ElementNum() != 1 || output.DataType() != DataType::kNumberTypeFloat32) continue;
+    if (output.Data() == nullptr) return;  // another callback has left training mode
     const float loss = *static_cast<const float *>(output.Data().get());
     sum_ += loss;
     ++steps_;

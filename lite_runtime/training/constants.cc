@@ -117,4 +117,12 @@ Status LoadSettled(const std::shared_ptr<const Bytes> &file, std::shared_ptr<Gra
   MSLITE_TRY(SettleQuantised(schema::GetMetaGraph(file->data())->allTensors()->size(), graph->get()));
   return SettleFilled(graph->get());
 }
+
+const uint8_t *VariableContents(const Tensor &constant, const VariableStore &variables) {
+  const auto found = constant.is_constant ? variables.states.find(constant.name) : variables.states.end();
+  if (found == variables.states.end()) return nullptr;
+  const VariableState &state = found->second;
+  const bool fits = state.shape.type == constant.type && ByteSize(state.shape) == static_cast<int64_t>(constant.size);
+  return fits ? state.current.own.get() : nullptr;
+}
 }  // namespace mslite

@@ -65,6 +65,7 @@ class InMemory : public Dataset {
   Status Read(int64_t row, size_t column, void *data) const override {
     if (row < 0 || row >= rows_ || column >= data_.size())
       return Fail(kLiteParamInvalid, "the dataset has no such row");
+    if (bytes_[column] == 0) return kSuccess;
     std::memcpy(data, data_[column] + static_cast<size_t>(row) * bytes_[column], bytes_[column]);
     return kSuccess;
   }

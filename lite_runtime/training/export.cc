@@ -47,7 +47,7 @@ class Exporter {
   // FlatBuffers end the process where a buffer grows too large.
   Status Fits() const {
     size_t bytes = file_->size();
-    for (const auto &[name, state] : variables_.states) bytes += static_cast<size_t>(ByteSize(state.shape));
+    for (const auto &[name, state] : variables_.states) bytes += state.current.capacity;
     if (bytes < kMostBytes) return mindspore::kSuccess;
     return Fail(mindspore::kLiteNotSupport, "file '" + file_->name() + "': an export of more than 2 GiB");
   }
@@ -58,14 +58,15 @@ class Exporter {
     for (size_t i = 0; i < meta_->allTensors.size(); ++i) {
       schema::TensorT &written = *meta_->allTensors[i];
       const Tensor &read = graph_->tensors[i];
-      const auto state = variables_.states.find(read.name);
-      const bool is_variable = read.is_constant && state != variables_.states.end();
-      const uint8_t *data = is_variable ? state->second.current.own.get() : read.data;
+      const uint8_t *contents = VariableContents(read, variables_);
+      const bool is_variable = contents != nullptr;
+      const uint8_t *data = is_variable ? contents : read.data;
       const bool is_external = !written.externalData.empty();
       if (!is_variable && !is_external) continue;
       const bool is_same = read.size == 0 || std::memcmp(data, read.data, read.size) == 0;
       if (is_same && !is_external) continue;  // a Fill node or packed bytes say it still
-      written.data.assign(data, data + read.size);
+      written.data.clear();
+      if (read.size != 0) written.data.assign(data, data + read.size);
       written.externalData.clear();
       written.dataType = read.type;
       written.dims.assign(read.dims.begin(), read.dims.end());

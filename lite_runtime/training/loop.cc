@@ -35,6 +35,8 @@ class Batches {
           Format("the dataset has batches of %d rows; 0 are as many as the model takes", dataset_.GetBatchSize()));
     }
     for (size_t i = 0; i < inputs_.size(); ++i) MSLITE_TRY(CheckInput(i, columns[i]));
+    row_bytes_.clear();
+    for (const MSTensor &input : inputs_) row_bytes_.push_back(input.DataSize() / static_cast<size_t>(rows_));
     if (dataset_.GetDatasetSize() >= rows_) return mindspore::kSuccess;
     return Fail(mindspore::kLiteParamInvalid,
                 Format("the dataset has %lld rows, and a batch takes %lld",
@@ -47,10 +49,16 @@ class Batches {
     for (size_t i = 0; i < inputs_.size(); ++i) {
       auto *data = static_cast<uint8_t *>(inputs_[i].MutableData());
       if (data == nullptr) return Fail(mindspore::kLiteMemoryFailed, "no memory for input '" + inputs_[i].Name() + "'");
-      const size_t row_bytes = inputs_[i].DataSize() / static_cast<size_t>(rows_);
+      if (inputs_[i].DataSize() != row_bytes_[i] * static_cast<size_t>(rows_)) {
+        return Fail(mindspore::kLiteParamInvalid,
+                    "input '" + inputs_[i].Name() +
+                        "' was resized between the batches of a dataset; resize the model "
+                        "before Train or Evaluate");
+      }
       for (int64_t row = 0; row < rows_; ++row) {
-        const int64_t place = order[static_cast<size_t>(batch * rows_ + row)];
-        MSLITE_TRY(dataset_.Read(place, i, data + static_cast<size_t>(row) * row_bytes));
+        const auto at = static_cast<size_t>(batch * rows_ + row);
+        if (at >= order.size()) return Fail(mindspore::kLiteParamInvalid, "the dataset has got more rows meanwhile");
+        MSLITE_TRY(dataset_.Read(order[at], i, data + static_cast<size_t>(row) * row_bytes_[i]));
       }
     }
     return mindspore::kSuccess;
@@ -83,6 +91,7 @@ class Batches {
   const Dataset &dataset_;
   std::vector<MSTensor> inputs_;
   int64_t rows_ = 1;
+  std::vector<size_t> row_bytes_;  // of each input
 };
 
 Status CheckArguments(const std::shared_ptr<Dataset> &dataset,
@@ -137,7 +146,6 @@ Status TrainerImpl::Evaluate(Model *model, const std::shared_ptr<Dataset> &datas
   std::vector<int64_t> order;
   for (int64_t row = 0; row < dataset->GetDatasetSize(); ++row) order.push_back(row);
   std::vector<MSTensor> inputs = model->GetInputs();
-  std::vector<MSTensor> outputs = model->GetOutputs();
   mindspore::TrainCallBackData data(false, 0, 0, model);
   for (mindspore::Metrics *metric : metrics) metric->Clear();
   for (mindspore::TrainCallBack *callback : callbacks) callback->Begin(data);
@@ -146,7 +154,9 @@ Status TrainerImpl::Evaluate(Model *model, const std::shared_ptr<Dataset> &datas
     data.step_ = static_cast<unsigned int>(batch);
     MSLITE_TRY(batches.Fill(order, batch));
     for (mindspore::TrainCallBack *callback : callbacks) callback->StepBegin(data);
+    MSLITE_TRY(model->SetTrainMode(false));  // a callback may have trained
     MSLITE_TRY(model->Predict());
+    std::vector<MSTensor> outputs = model->GetOutputs();
     for (mindspore::Metrics *metric : metrics) metric->Update(Pointers(&inputs), Pointers(&outputs));
     for (mindspore::TrainCallBack *callback : callbacks) callback->StepEnd(data);
   }

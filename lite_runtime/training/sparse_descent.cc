@@ -47,7 +47,7 @@ class SparseDescents {
   // The variable that a tensor is the value of; null: of none.
   const char *VariableOf(int32_t tensor, int32_t *initial) {
     const int32_t index = ProducerOf(tensor);
-    if (index < 0 || NodeAt(index).op != MSLITE_OP_ReadVariable) return nullptr;
+    if (index < 0 || NodeAt(index).op != MSLITE_OP_ReadVariable || NodeAt(index).inputs.empty()) return nullptr;
     *initial = NodeAt(index).inputs[0];
     return static_cast<const mslite_ReadVariable *>(NodeAt(index).params)->variable;
   }
@@ -61,9 +61,11 @@ class SparseDescents {
 
   void Replace(int32_t index) {
     const Node step = NodeAt(index);
-    if (static_cast<const mslite_SGD *>(step.params)->weight_decay != 0.0f || step.inputs.size() <= kStat) return;
+    if (step.inputs.size() <= kStat || step.outputs.size() != 3 || step.params == nullptr) return;
+    if (static_cast<const mslite_SGD *>(step.params)->weight_decay != 0.0f) return;
     const int32_t gradient = step.inputs[kGradient], sum = ProducerOf(gradient);
     if (sum < 0 || NodeAt(sum).op != MSLITE_OP_UnsortedSegmentSum || !IsReadOnce(gradient)) return;
+    if (NodeAt(sum).inputs.size() <= kIndex) return;
     const int32_t places = NodeAt(sum).inputs[kIndex];
     if (graph_.tensors[static_cast<size_t>(places)].type != MSLITE_INT32) return;
     int32_t initial = 0;

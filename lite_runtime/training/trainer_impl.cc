@@ -24,12 +24,17 @@
 #include "training/transfer.h"
 
 namespace mslite {
-namespace {
 using mindspore::MSTensor;
 
-constexpr const char *kLossScale = "/loss_scale";  // a variable; no name of a file's tensor begins so
+Status CheckContents(const MSTensor &tensor) {
+  if (tensor == nullptr || tensor.impl()->data == nullptr) {
+    return Fail(mindspore::kLiteNullptr, "a tensor has no data");
+  }
+  if (tensor.impl()->size >= tensor.DataSize()) return mindspore::kSuccess;
+  return Fail(mindspore::kLiteParamInvalid, Format("the data of '%.300s' has %zu bytes where its shape needs %zu",
+                                                   tensor.Name().c_str(), tensor.impl()->size, tensor.DataSize()));
+}
 
-// A tensor that shows memory.
 MSTensor ShownTensor(const std::string &name, const TensorShape &shape, const void *data) {
   const std::vector<int64_t> dims(shape.dims, shape.dims + std::max(shape.rank, int32_t{0}));
   MSTensor tensor(std::make_shared<MSTensor::Impl>(name, static_cast<enum mindspore::DataType>(shape.type), dims));
@@ -37,6 +42,7 @@ MSTensor ShownTensor(const std::string &name, const TensorShape &shape, const vo
   return tensor;
 }
 
+namespace {
 // What has been freed in many pieces goes back to the system: steps want one large piece.
 void ReturnFreeMemory() {
 #ifdef __GLIBC__
@@ -83,6 +89,10 @@ Status TrainerImpl::Create(const TrainerSettings &settings, std::unique_ptr<Trai
   if (settings.backbone != nullptr) MSLITE_TRY(JoinModels(settings.backbone, settings.file, &made->file_));
   MSLITE_TRY(made->MakeStep());
   MSLITE_TRY(made->MakeEvaluation(true));
+  const Graph &graph = made->now_.evaluation->graph();
+  for (const int32_t input : graph.inputs) {
+    made->first_shapes_.push_back(ShapeInFile(graph.tensors[static_cast<size_t>(input)]));
+  }
   *trainer = std::move(made);
   return mindspore::kSuccess;
 }
@@ -102,37 +112,57 @@ Status TrainerImpl::MakeSession(std::shared_ptr<Graph> graph, const SessionOptio
 
 Status TrainerImpl::MakeStep() {
   TrainingGraph training;
-  MSLITE_TRY(ReadTrainingGraph(file_, loss_names_, keeps_predictions_, &training));
-  gradient_names_.clear();
+  MSLITE_TRY(ReadTrainingGraph(file_, loss_names_, now_.keeps_predictions, &training));
+  std::vector<std::string> names;
   for (const TrainedWeight &weight : training.weights) {
-    gradient_names_.push_back(training.graph->tensors[static_cast<size_t>(weight.gradient)].name);
+    names.push_back(training.graph->tensors[static_cast<size_t>(weight.gradient)].name);
   }
   file_keeps_gradients_ = schema::GetMetaGraph(file_->data())->mempoolSize() == 0 && !AsksForSparseDescent(training);
+  gradient_names_ = std::move(names);
+  weights_ = training.weights;
+  now_.loss_count = training.loss_count;
+  now_.predictions = training.predictions;
+  if (is_mixed_) {
+    MSLITE_TRY(MakeAccumulation());
+    return MakeUpdates();
+  }
   if (!keeps_gradients()) GiveUpGradients(&training);
   if (!file_keeps_gradients_) zero_momenta_ = DescendSparsely(&training);
-  if (!is_mixed_) {
-    MSLITE_TRY(MakeSession(training.graph, options_, &step_));
-    if (!shapes_.empty()) MSLITE_TRY(step_->Resize(shapes_));
+  if (!keeps_gradients()) MSLITE_TRY(PlanGradients());
+  std::shared_ptr<Session> made;
+  if (const Status status = MakeSession(training.graph, options_, &made); status.IsError()) {
+    MSLITE_TRY(PlanGradients());
+    return status;
   }
-  loss_count_ = training.loss_count;
-  prediction_names_ = std::move(training.predictions);
-  weights_ = std::move(training.weights);
-  if (!is_mixed_) return mindspore::kSuccess;
-  MSLITE_TRY(MakeAccumulation());
-  return MakeUpdates();
+  if (!now_.shapes.empty()) MSLITE_TRY(made->Resize(now_.shapes));
+  if (keeps_gradients()) MSLITE_TRY(CheckGradients(*made));
+  now_.step = std::move(made);
+  return mindspore::kSuccess;
+}
+
+// Looks at gradients that the step does not keep, or that may be why it cannot be made.
+Status TrainerImpl::PlanGradients() const {
+  TrainingGraph training;
+  MSLITE_TRY(ReadTrainingGraph(file_, loss_names_, now_.keeps_predictions, &training));
+  KeepGradients(&training);
+  SessionOptions options = options_;
+  options.only_plans = true;
+  std::shared_ptr<Session> made;
+  if (MakeSession(training.graph, options, &made).IsError()) return mindspore::kSuccess;  // the step says why
+  return CheckGradients(*made);
 }
 
 Status TrainerImpl::MakeAccumulation() {
-  if (accumulation_ != nullptr) return mindspore::kSuccess;
+  if (now_.accumulation != nullptr) return mindspore::kSuccess;
   TrainingGraph training;
-  MSLITE_TRY(ReadTrainingGraph(file_, loss_names_, keeps_predictions_, &training));
+  MSLITE_TRY(ReadTrainingGraph(file_, loss_names_, now_.keeps_predictions, &training));
   KeepGradients(&training);
   for (Node &node : training.graph->nodes) {
     if (node.op != MSLITE_OP_BatchNormTraining) continue;
     auto *params = training.graph->arena.Make<mslite_BatchNormTraining>();
     *params = *static_cast<const mslite_BatchNormTraining *>(node.params);
-    const float part = params->momentum / static_cast<float>(multiplier_);
-    params->momentum = batch_norm_momentum_ < 0.0f ? part : batch_norm_momentum_;
+    const float part = params->momentum / static_cast<float>(now_.multiplier);
+    params->momentum = now_.batch_norm_momentum < 0.0f ? part : now_.batch_norm_momentum;
     node.params = params;
   }
   SessionOptions options = options_;
@@ -143,18 +173,34 @@ Status TrainerImpl::MakeAccumulation() {
   }
   std::shared_ptr<Session> made;
   MSLITE_TRY(MakeSession(training.graph, options, &made));
-  if (!shapes_.empty()) MSLITE_TRY(made->Resize(shapes_));
-  accumulation_ = std::move(made);
+  if (!now_.shapes.empty()) MSLITE_TRY(made->Resize(now_.shapes));
+  MSLITE_TRY(CheckGradients(*made));
+  now_.accumulation = std::move(made);
   if (is_mixed_) SetLossScale();
   return mindspore::kSuccess;
 }
 
 Status TrainerImpl::MakeUpdates() {
-  if (updates_ != nullptr) return mindspore::kSuccess;
+  if (now_.updates != nullptr) return mindspore::kSuccess;
   TrainingGraph training;
   MSLITE_TRY(ReadTrainingGraph(file_, loss_names_, false, &training));
   KeepUpdates(&training);
-  return MakeSession(training.graph, options_, &updates_);
+  auto made = std::make_shared<Updates>();
+  Graph &graph = *training.graph;
+  for (const int32_t input : graph.inputs) {
+    const auto place = std::find_if(training.weights.begin(), training.weights.end(),
+                                    [input](const TrainedWeight &weight) { return weight.gradient == input; });
+    Tensor &gradient = graph.tensors[static_cast<size_t>(input)];
+    gradient.type = place->shape.type;  // whatever the file says
+    gradient.dims.assign(place->shape.dims, place->shape.dims + place->shape.rank);
+    gradient.has_rank = true;
+    made->weights.push_back(static_cast<size_t>(place - training.weights.begin()));
+    made->views.push_back({place->shape, nullptr});
+  }
+  MSLITE_TRY(MakeSession(training.graph, options_, &made->session));
+  MSLITE_TRY(made->session->TakeMemory());
+  now_.updates = std::move(made);
+  return mindspore::kSuccess;
 }
 
 // Inference with the weights as they are, as constants: packed and fused as in any model.
@@ -165,14 +211,13 @@ Status TrainerImpl::MakeEvaluation(bool only_plans) {
   KeepInference(loss_names_, graph.get());
   graph->inputs = graph->subgraphs[0].inputs = inputs;  // labels, too: the inputs of the model stay the same
   NewWeights weights;
-  inference_names_.clear();
+  std::vector<std::string> names;
   for (const int32_t index : UsedTensors(*graph)) {
     const Tensor &tensor = graph->tensors[static_cast<size_t>(index)];
-    const auto state = options_.variables->states.find(tensor.name);
-    if (!tensor.is_constant || state == options_.variables->states.end()) continue;
-    const TensorShape &shape = state->second.shape;
-    weights[tensor.name] = {state->second.current.own.get(), static_cast<size_t>(ByteSize(shape)), shape.type};
-    inference_names_.push_back(tensor.name);
+    const uint8_t *contents = VariableContents(tensor, *options_.variables);
+    if (contents == nullptr) continue;
+    weights[tensor.name] = {contents, tensor.size, tensor.type};
+    names.push_back(tensor.name);
   }
   // Plans do not look at what weights are: those of the file will do, which are there without a copy.
   if (!only_plans) MSLITE_TRY(SetNewWeights(weights, graph.get()));
@@ -183,48 +228,63 @@ Status TrainerImpl::MakeEvaluation(bool only_plans) {
   options.only_plans = only_plans;
   std::shared_ptr<Session> made;
   MSLITE_TRY(MakeSession(graph, options, &made));
-  if (!shapes_.empty()) MSLITE_TRY(made->Resize(shapes_));
-  evaluation_ = std::move(made);
-  may_evaluate_ = !only_plans;
+  if (!now_.shapes.empty()) MSLITE_TRY(made->Resize(now_.shapes));
+  now_.evaluation = std::move(made);
+  now_.may_evaluate = !only_plans;
+  now_.inference_names = std::move(names);
   return mindspore::kSuccess;
 }
 
 Status TrainerImpl::PrepareRun() {
-  if (!is_training_) return may_evaluate_ ? Status(mindspore::kSuccess) : MakeEvaluation(false);
-  if (is_fresh_) ReturnFreeMemory();  // now nobody holds the session of evaluation any more
-  is_fresh_ = false;
+  if (!now_.is_training) return now_.may_evaluate ? Status(mindspore::kSuccess) : MakeEvaluation(false);
+  if (holds_gradients()) {
+    PrepareSums();
+    if (!config_.accumulate_gradients_ && now_.accumulated + 1 >= now_.multiplier) MSLITE_TRY(MakeUpdates());
+  }
+  if (now_.is_fresh) ReturnFreeMemory();  // now nobody holds the session of evaluation any more
+  now_.is_fresh = false;
   return mindspore::kSuccess;
 }
 
 // The session for the mode of now.
 Status TrainerImpl::Choose() {
-  if (!is_training_) {
-    MSLITE_TRY(MakeEvaluation(true));
-    running_ = &evaluation_;
-    return mindspore::kSuccess;
-  }
+  if (!now_.is_training) return MakeEvaluation(true);
   if (holds_gradients()) MSLITE_TRY(MakeAccumulation());
-  running_ = holds_gradients() ? &accumulation_ : &step_;
-  evaluation_.reset();
-  is_fresh_ = true;
+  now_.evaluation.reset();
+  now_.is_fresh = true;
   return mindspore::kSuccess;
 }
 
-size_t TrainerImpl::output_count() const { return is_training_ ? loss_count_ : session()->outputs().size(); }
+size_t TrainerImpl::output_count() const { return now_.is_training ? now_.loss_count : session()->outputs().size(); }
 
 Status TrainerImpl::SetTrainMode(bool train) {
-  if (train == is_training_) return mindspore::kSuccess;
-  is_training_ = train;
-  const Status status = Choose();
-  if (status.IsError()) is_training_ = !train;
-  return status;
+  if (train == now_.is_training) return mindspore::kSuccess;
+  now_.is_training = train;
+  return Choose();
+}
+
+Status TrainerImpl::ResizeSessions(const std::vector<TensorShape> &inputs) {
+  for (const std::shared_ptr<Session> &session : {now_.step, now_.accumulation, now_.evaluation}) {
+    if (session != nullptr) MSLITE_TRY(session->Resize(inputs));
+  }
+  if (now_.accumulation != nullptr) MSLITE_TRY(CheckGradients(*now_.accumulation));
+  return now_.step != nullptr && keeps_gradients() ? CheckGradients(*now_.step) : Status(mindspore::kSuccess);
 }
 
 Status TrainerImpl::Resize(const std::vector<TensorShape> &inputs) {
-  for (const std::shared_ptr<Session> &session : {step_, accumulation_, evaluation_}) {
-    if (session != nullptr) MSLITE_TRY(session->Resize(inputs));
-  }
-  shapes_ = inputs;
+  std::vector<TensorShape> shapes = inputs;
+  struct Undo {
+    TrainerImpl *trainer;
+    ~Undo() {
+      if (trainer == nullptr) return;
+      const Now &now = trainer->now_;  // runs plan for the shapes that they get: what cannot be undone is only shown
+      const std::vector<TensorShape> &before = now.shapes.empty() ? trainer->first_shapes_ : now.shapes;
+      Attempt([&] { return trainer->ResizeSessions(before).IsOk(); });
+    }
+  } undo = {this};
+  MSLITE_TRY(ResizeSessions(inputs));
+  undo.trainer = nullptr;
+  now_.shapes = std::move(shapes);
   ClearSums();
   return mindspore::kSuccess;
 }
@@ -232,72 +292,30 @@ Status TrainerImpl::Resize(const std::vector<TensorShape> &inputs) {
 // ---- predictions ----
 
 Status TrainerImpl::KeepPredictions() {
-  if (keeps_predictions_) return mindspore::kSuccess;
-  keeps_predictions_ = true;
-  const std::shared_ptr<Session> step_before = step_;
-  const std::shared_ptr<Session> accumulation_before = std::exchange(accumulation_, nullptr);
-  Status status = MakeStep();
-  if (status.IsOk() && is_training_) status = Choose();
-  if (status.IsOk()) return status;
-  keeps_predictions_ = false;
-  prediction_names_.clear();
-  step_ = step_before;
-  accumulation_ = accumulation_before;
-  return status;
+  if (now_.keeps_predictions) return mindspore::kSuccess;
+  now_.keeps_predictions = true;
+  now_.accumulation = nullptr;
+  MSLITE_TRY(MakeStep());
+  return now_.is_training ? Choose() : Status(mindspore::kSuccess);
 }
 
 std::vector<MSTensor> TrainerImpl::Predictions() const {
-  const Session &session = holds_gradients() ? *accumulation_ : *step_;
+  if (step() == nullptr) return {};
+  const Session &session = *step();
   std::vector<MSTensor> predictions;
-  for (size_t i = 0; i < prediction_names_.size(); ++i) {
-    const OutputSlot &slot = session.outputs()[loss_count_ + i];
+  for (size_t i = 0; i < now_.predictions.size(); ++i) {
+    const OutputSlot &slot = session.outputs()[now_.loss_count + i];
     if (slot.data == nullptr) return {};
-    predictions.push_back(ShownTensor(prediction_names_[i], slot.shape, slot.data));
+    predictions.push_back(ShownTensor(now_.predictions[i], slot.shape, slot.data));
   }
   return predictions;
-}
-
-// ---- gradients ----
-
-const TensorShape &TrainerImpl::GradientShape(size_t index) const {
-  return GradientSlot(accumulation_ != nullptr ? *accumulation_ : *step_, index).shape;
-}
-
-void TrainerImpl::ClearSums() {
-  accumulated_ = 0;
-  sums_.clear();
-}
-
-void TrainerImpl::SetLossScale() {
-  const float scale = loss_scale_.value();
-  std::memcpy(options_.variables->states[kLossScale].current.own.get(), &scale, sizeof scale);
-}
-
-// Adds those of the step, without the scale of the loss, to the sums; false where one is no finite number.
-bool TrainerImpl::AddGradients() {
-  const float factor = is_mixed_ ? 1.0f / loss_scale_.value() : 1.0f;
-  const bool is_first = accumulated_ == 0;
-  bool are_finite = true;
-  sums_.resize(weights_.size());
-  for (size_t i = 0; i < weights_.size(); ++i) {
-    const OutputSlot &gradient = GradientSlot(*accumulation_, i);
-    const auto *values = reinterpret_cast<const float *>(gradient.data);
-    const auto elements = static_cast<size_t>(ByteSize(gradient.shape)) / sizeof(float);
-    if (is_first) sums_[i].assign(elements, 0.0f);
-    for (size_t k = 0; k < elements; ++k) {
-      are_finite = are_finite && std::isfinite(values[k]);
-      sums_[i][k] += factor * values[k];
-    }
-  }
-  ++accumulated_;
-  return are_finite;
 }
 
 // Says so when a loss stops to be a number; the program sees the loss itself, and decides.
 void TrainerImpl::LookAtLosses() {
   bool are_finite = true;
   const std::vector<OutputSlot> &outputs = session()->outputs();
-  for (size_t i = 0; i < loss_count_; ++i) {
+  for (size_t i = 0; i < now_.loss_count; ++i) {
     const OutputSlot &loss = outputs[i];
     if (loss.shape.type != MSLITE_FLOAT32 || loss.data == nullptr) continue;
     const auto *values = reinterpret_cast<const float *>(loss.data);
@@ -305,111 +323,15 @@ void TrainerImpl::LookAtLosses() {
     are_finite = are_finite && std::all_of(values, values + elements, [](float value) { return std::isfinite(value); });
   }
   if (!are_finite && losses_are_finite_) {
-    Log(LogLevel::kWarning,
-        "file '" + file_->name() +
-            "': the loss of this step is no finite number, and the weights may be none now. Look at the "
-            "inputs and at the learning rate, and go back to a checkpoint");
+    Attempt([&] {
+      Log(LogLevel::kWarning,
+          "file '" + file_->name() +
+              "': the loss of this step is no finite number, and the weights may be none now. Look at the "
+              "inputs and at the learning rate, and go back to a checkpoint");
+      return true;
+    });
   }
   losses_are_finite_ = are_finite;
-}
-
-Status TrainerImpl::FinishRun() {
-  if (is_training_) LookAtLosses();
-  if (!is_training_ || !holds_gradients()) return mindspore::kSuccess;
-  const bool are_finite = AddGradients();
-  if (is_mixed_) {
-    const float scale = loss_scale_.value();
-    loss_scale_.Follow(are_finite);
-    SetLossScale();
-    if (!are_finite) {
-      Log(LogLevel::kInfo,
-          Format("a gradient is beyond float16 with the loss scaled by %g: the weights stay as they are",
-                 static_cast<double>(scale)));
-      accumulated_ = 0;
-      return mindspore::kSuccess;
-    }
-  }
-  if (config_.accumulate_gradients_ || accumulated_ < multiplier_) return mindspore::kSuccess;
-  std::vector<const void *> gradients;
-  for (const std::vector<float> &sum : sums_) gradients.push_back(sum.data());
-  MSLITE_TRY(Update(gradients));
-  if (accumulates()) {
-    ClearSums();
-  } else {
-    accumulated_ = 0;  // GetGradients shows those of the step
-  }
-  return mindspore::kSuccess;
-}
-
-// Runs the optimisers with one gradient per weight.
-Status TrainerImpl::Update(const std::vector<const void *> &gradients) {
-  MSLITE_TRY(MakeUpdates());
-  std::vector<InputView> views;
-  const Graph &graph = updates_->graph();
-  for (const int32_t input : graph.inputs) {
-    const std::string &name = graph.tensors[static_cast<size_t>(input)].name;
-    const auto place = std::find(gradient_names_.begin(), gradient_names_.end(), name);
-    const auto index = static_cast<size_t>(place - gradient_names_.begin());
-    views.push_back({GradientShape(index), gradients[index]});
-  }
-  return updates_->Run(views.data(), nullptr);
-}
-
-Status TrainerImpl::Gradients(std::vector<MSTensor> *gradients) const {
-  if (!holds_gradients() && !keeps_gradients()) {
-    const char *reason = file_keeps_gradients_ ? "' is trained with TrainCfg::keep_gradients_ = false"
-                                               : "' was made with --trainMemory or sparse_embeddings";
-    const char *remedy = file_keeps_gradients_ ? "leave keep_gradients_ true"
-                                               : "convert the model without --trainMemory and sparse_embeddings";
-    return Fail(mindspore::kLiteNotSupport, "file '" + file_->name() + reason +
-                                                ": each gradient gives up its memory when its weight is updated. Set "
-                                                "TrainCfg::accumulate_gradients_ to read gradients, or " +
-                                                remedy);
-  }
-  for (size_t i = 0; i < weights_.size(); ++i) {
-    const TensorShape &shape = GradientShape(i);
-    const void *data = nullptr;
-    if (holds_gradients()) {
-      data = sums_.empty() ? nullptr : sums_[i].data();
-    } else {
-      data = GradientSlot(*step_, i).data;
-    }
-    if (data != nullptr) gradients->push_back(ShownTensor(gradient_names_[i], shape, data));
-  }
-  return mindspore::kSuccess;
-}
-
-Status TrainerImpl::ApplyGradients(const std::vector<MSTensor> &gradients) {
-  if (!keeps_gradients()) MSLITE_TRY(MakeAccumulation());  // which knows their shapes
-  std::vector<const void *> found(weights_.size(), nullptr);
-  for (const MSTensor &gradient : gradients) {
-    if (gradient == nullptr || gradient.Data() == nullptr)
-      return Fail(mindspore::kLiteNullptr, "a gradient has no data");
-    bool is_known = false;
-    for (size_t i = 0; i < weights_.size(); ++i) {
-      if (gradient_names_[i] != gradient.Name()) continue;
-      const int64_t bytes = ByteSize(GradientShape(i));
-      if (bytes < 0 || gradient.DataSize() != static_cast<size_t>(bytes)) {
-        return Fail(mindspore::kLiteParamInvalid,
-                    Format("gradient '%.300s' has %zu bytes where weight '%.300s' needs %lld", gradient.Name().c_str(),
-                           gradient.DataSize(), weights_[i].weight.c_str(), static_cast<long long>(bytes)));
-      }
-      found[i] = gradient.Data().get();
-      is_known = true;
-    }
-    if (!is_known) {
-      return Fail(mindspore::kLiteParamInvalid,
-                  "'" + gradient.Name() + "' is no gradient of the model; GetGradients gives their names");
-    }
-  }
-  for (size_t i = 0; i < weights_.size(); ++i) {
-    if (found[i] != nullptr) continue;
-    return Fail(mindspore::kLiteParamInvalid,
-                "the gradient '" + gradient_names_[i] + "' of weight '" + weights_[i].weight + "' is missing");
-  }
-  MSLITE_TRY(Update(found));
-  ClearSums();
-  return is_training_ ? Status(mindspore::kSuccess) : Choose();
 }
 
 // ---- variables ----
@@ -417,7 +339,7 @@ Status TrainerImpl::ApplyGradients(const std::vector<MSTensor> &gradients) {
 std::vector<MSTensor> TrainerImpl::Show(const std::vector<std::string> &names) const {
   std::vector<MSTensor> tensors;
   for (const std::string &name : names) {
-    const VariableState &state = options_.variables->states[name];
+    const VariableState &state = options_.variables->states.at(name);
     tensors.push_back(ShownTensor(name, state.shape, state.current.own.get()));
   }
   return tensors;
@@ -429,7 +351,7 @@ std::vector<MSTensor> TrainerImpl::TrainableParams() const {
   return Show(names);
 }
 
-std::vector<MSTensor> TrainerImpl::FeatureMaps() const { return Show(inference_names_); }
+std::vector<MSTensor> TrainerImpl::FeatureMaps() const { return Show(now_.inference_names); }
 
 // Learning rates and the optimisers' other numbers, each once.
 std::vector<std::string> TrainerImpl::settings_names() const {
@@ -446,11 +368,11 @@ std::vector<MSTensor> TrainerImpl::OptimizerParams() const { return Show(setting
 
 Status TrainerImpl::SetVariables(const std::vector<MSTensor> &values, const std::vector<std::string> &known) {
   for (const MSTensor &value : values) {
-    if (value == nullptr || value.Data() == nullptr) return Fail(mindspore::kLiteNullptr, "a tensor has no data");
+    MSLITE_TRY(CheckContents(value));
     if (std::find(known.begin(), known.end(), value.Name()) == known.end()) {
       return Fail(mindspore::kLiteParamInvalid, "the model has nothing of the name '" + value.Name() + "' here");
     }
-    const TensorShape &shape = options_.variables->states[value.Name()].shape;
+    const TensorShape &shape = options_.variables->states.at(value.Name()).shape;
     if (static_cast<int32_t>(value.DataType()) != shape.type ||
         value.DataSize() != static_cast<size_t>(ByteSize(shape))) {
       return Fail(mindspore::kLiteParamInvalid,
@@ -459,21 +381,26 @@ Status TrainerImpl::SetVariables(const std::vector<MSTensor> &values, const std:
                          static_cast<long long>(ByteSize(shape)), TypeName(shape.type).c_str()));
     }
   }
-  for (const MSTensor &value : values) {
-    std::memmove(options_.variables->states[value.Name()].current.own.get(), value.Data().get(), value.DataSize());
+  if (!now_.is_training) MSLITE_TRY(Choose());
+  for (const MSTensor &value : values) {  // nothing fails any more
+    const MSTensor::Impl &from = *value.impl();
+    uint8_t *to = options_.variables->states.find(from.name)->second.current.own.get();
+    if (from.DataSize() != 0) std::memmove(to, from.data, from.DataSize());
   }
-  return is_training_ ? Status(mindspore::kSuccess) : Choose();
+  return mindspore::kSuccess;
 }
 
 Status TrainerImpl::UpdateFeatureMaps(const std::vector<MSTensor> &weights) {
-  std::vector<std::string> names = inference_names_;
+  std::vector<std::string> names = now_.inference_names;
   for (const TrainedWeight &weight : weights_) names.push_back(weight.weight);
   return SetVariables(weights, names);
 }
 
 Status TrainerImpl::SetOptimizerParams(const std::vector<MSTensor> &params) {
   for (const MSTensor &param : params) {
-    if (param == nullptr || param.Data() == nullptr || zero_momenta_.count(param.Name()) == 0) continue;
+    if (zero_momenta_.empty()) break;
+    MSLITE_TRY(CheckContents(param));
+    if (zero_momenta_.count(param.Name()) == 0) continue;
     float value = 0.0f;
     if (param.DataSize() == sizeof value) std::memcpy(&value, param.Data().get(), sizeof value);
     if (value == 0.0f) continue;
@@ -512,49 +439,13 @@ float TrainerImpl::learning_rate() const {
 
 float TrainerImpl::LearningRate(const std::string &variable) const {
   float value = 0.0f;
-  std::memcpy(&value, options_.variables->states[variable].current.own.get(), sizeof value);
+  std::memcpy(&value, options_.variables->states.find(variable)->second.current.own.get(), sizeof value);
   return value;
 }
 
 void TrainerImpl::SetLearningRate(const std::string &variable, float learning_rate) {
-  std::memcpy(options_.variables->states[variable].current.own.get(), &learning_rate, sizeof learning_rate);
-}
-
-Status TrainerImpl::SetupVirtualBatch(int multiplier, float learning_rate, float momentum) {
-  if (multiplier > 1) {  // all that can be said before anything changes
-    MSLITE_TRY(CheckLearningRate(learning_rate < 0.0f ? 0.0f : learning_rate));
-    if (!(momentum <= 1.0f)) {
-      return Fail(mindspore::kLiteParamInvalid,
-                  Format("the momentum of batch normalisation must be at most 1, or negative for that of the model; it "
-                         "is %g",
-                         static_cast<double>(momentum)));
-    }
-  }
-  const int multiplier_before = multiplier_;
-  const float momentum_before = batch_norm_momentum_;
-  const std::shared_ptr<Session> accumulation_before = accumulation_;
-  multiplier_ = std::max(multiplier, 1);
-  batch_norm_momentum_ = multiplier_ > 1 ? momentum : -1.0f;
-  accumulation_.reset();  // its batch normalisations have the old momentum
-  Status status = is_mixed_ ? MakeAccumulation() : Status(mindspore::kSuccess);
-  if (status.IsOk() && is_training_) status = Choose();
-  if (status.IsError()) {
-    multiplier_ = multiplier_before;
-    batch_norm_momentum_ = momentum_before;
-    accumulation_ = accumulation_before;
-    return status;
-  }
-  ClearSums();
-  for (const auto &[variable, plain] : plain_learning_rates_) SetLearningRate(variable, plain);
-  plain_learning_rates_.clear();
-  if (multiplier_ == 1) return mindspore::kSuccess;
-  for (const TrainedWeight &weight : weights_) {
-    const float plain = LearningRate(weight.learning_rate);
-    if (!plain_learning_rates_.emplace(weight.learning_rate, plain).second) continue;
-    SetLearningRate(weight.learning_rate,
-                    learning_rate >= 0.0f ? learning_rate : plain / static_cast<float>(multiplier_));
-  }
-  return mindspore::kSuccess;
+  std::memcpy(options_.variables->states.find(variable)->second.current.own.get(), &learning_rate,
+              sizeof learning_rate);
 }
 
 // ---- files ----

@@ -2,6 +2,7 @@
 #ifndef MSLITE_TRAINING_TRAINER_IMPL_H
 #define MSLITE_TRAINING_TRAINER_IMPL_H
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -13,14 +14,23 @@
 #include "training/training_graph.h"
 
 namespace mslite {
+constexpr const char *kLossScale = "/loss_scale";  // a variable; no name of a file's tensor begins so
+
+// A tensor that shows memory.
+mindspore::MSTensor ShownTensor(const std::string &name, const TensorShape &shape, const void *data);
+// Errors: kLiteNullptr for a tensor without data, kLiteParamInvalid for less data than its shape needs.
+Status CheckContents(const mindspore::MSTensor &tensor);
+
 class TrainerImpl : public Trainer {
  public:
   static Status Create(const TrainerSettings &settings, std::unique_ptr<Trainer> *trainer);
 
-  const std::shared_ptr<Session> &session() const override { return *running_; }
+  std::unique_ptr<State> Save() const override { return std::make_unique<Saved>(now_); }
+  void Restore(std::unique_ptr<State> state) noexcept override { now_ = std::move(static_cast<Saved &>(*state).now); }
+  const std::shared_ptr<Session> &session() const override { return now_.is_training ? step() : now_.evaluation; }
   size_t output_count() const override;
   Status SetTrainMode(bool train) override;
-  bool is_training() const override { return is_training_; }
+  bool is_training() const override { return now_.is_training; }
   Status Resize(const std::vector<TensorShape> &inputs) override;
   Status PrepareRun() override;
   Status FinishRun() override;
@@ -46,13 +56,48 @@ class TrainerImpl : public Trainer {
   Status ExportAdapter(const std::string &path) const override;
 
  private:
+  // The updates alone, and the weights whose gradients are their inputs.
+  struct Updates {
+    std::shared_ptr<Session> session;
+    std::vector<size_t> weights;
+    std::vector<InputView> views;
+  };
+  // What calls change; whoever copies it shares sessions and sums.
+  struct Now {
+    std::vector<TensorShape> shapes;  // of the inputs, when they have been resized
+    size_t loss_count = 0;
+    bool keeps_predictions = false;
+    std::vector<std::string> predictions;
+    std::vector<std::string> inference_names;  // the variables that inference reads
+
+    std::shared_ptr<Session> step;          // forward, backward and updates; none in mixed precision
+    std::shared_ptr<Session> accumulation;  // without updates; when it was needed once
+    std::shared_ptr<Updates> updates;       // likewise
+    std::shared_ptr<Session> evaluation;    // with the weights as constants, as they are now; null while training
+    bool may_evaluate = false;              // `evaluation` can run; until it has to, it takes no memory for that
+    bool is_training = false;
+    bool is_fresh = false;  // in training: no step has been run since it evaluated
+
+    int multiplier = 1;                                 // of the batch
+    std::map<std::string, float> plain_learning_rates;  // by variable, before there was a virtual batch
+    float batch_norm_momentum = -1.0f;  // in virtual batches; negative: that of the file divided by the multiplier
+    int accumulated = 0;                // steps in `sums`
+    bool shows_sums = false;            // as gradients
+    std::shared_ptr<std::vector<std::vector<float>>> sums;  // of gradients, each as large as its weight
+  };
+  struct Saved : State {
+    explicit Saved(Now saved) : now(std::move(saved)) {}
+    Now now;
+  };
+
   explicit TrainerImpl(const TrainerSettings &settings);
 
-  bool accumulates() const { return config_.accumulate_gradients_ || multiplier_ > 1; }
+  bool accumulates() const { return config_.accumulate_gradients_ || now_.multiplier > 1; }
   // The gradients of a step are looked at before the weights change.
   bool holds_gradients() const { return accumulates() || is_mixed_; }
   // Those of a plain step, until the next one.
   bool keeps_gradients() const { return config_.keep_gradients_ && file_keeps_gradients_; }
+  const std::shared_ptr<Session> &step() const { return holds_gradients() ? now_.accumulation : now_.step; }
   Status MakeSession(std::shared_ptr<Graph> graph, const SessionOptions &options,
                      std::shared_ptr<Session> *session) const;
   Status MakeStep();
@@ -60,21 +105,25 @@ class TrainerImpl : public Trainer {
   Status MakeUpdates();
   Status MakeEvaluation(bool only_plans);
   Status Choose();
-  Status Update(const std::vector<const void *> &gradients);
+  Status ResizeSessions(const std::vector<TensorShape> &inputs);
+  Status CheckGradients(const Session &session) const;
+  Status CheckGradient(size_t index, const TensorShape &shape) const;
+  Status PlanGradients() const;
   Status CheckLearningRate(float learning_rate) const;
   float LearningRate(const std::string &variable) const;
   void SetLearningRate(const std::string &variable, float learning_rate);
   void ClearSums();
-  bool AddGradients();
+  void PrepareSums();
+  Status AddGradients(bool *are_finite);
+  Status Update(const std::function<const void *(size_t)> &gradient);
   void LookAtLosses();
   void SetLossScale();
   std::vector<mindspore::MSTensor> Show(const std::vector<std::string> &names) const;
   Status SetVariables(const std::vector<mindspore::MSTensor> &values, const std::vector<std::string> &known);
   std::vector<std::string> settings_names() const;
   const OutputSlot &GradientSlot(const Session &session, size_t index) const {
-    return session.outputs()[loss_count_ + prediction_names_.size() + index];
+    return session.outputs()[now_.loss_count + now_.predictions.size() + index];
   }
-  const TensorShape &GradientShape(size_t index) const;
 
   std::shared_ptr<const Bytes> file_;
   bool evaluates_in_half_;
@@ -84,31 +133,13 @@ class TrainerImpl : public Trainer {
   std::vector<std::string> loss_names_;
   const KernelLists inference_kernels_;  // of the options, without those of training
   SessionOptions options_;
-  std::vector<TensorShape> shapes_;  // of the inputs, when they have been resized
-  size_t loss_count_ = 0;
-  bool keeps_predictions_ = false;
-  std::vector<std::string> prediction_names_;
+  std::vector<TensorShape> first_shapes_;  // of the inputs, as the file has them
   std::vector<TrainedWeight> weights_;
   std::vector<std::string> gradient_names_;
-  bool file_keeps_gradients_ = true;          // as it was converted
-  std::set<std::string> zero_momenta_;        // variables: sparse steps rely on it
-  std::vector<std::string> inference_names_;  // the variables that inference reads
-
-  std::shared_ptr<Session> step_;          // forward, backward and updates; none in mixed precision
-  std::shared_ptr<Session> accumulation_;  // without updates; when it was needed once
-  std::shared_ptr<Session> updates_;       // alone; likewise
-  std::shared_ptr<Session> evaluation_;    // with the weights as constants, as they are now; null while training
-  bool may_evaluate_ = false;              // `evaluation_` can run; until it has to, it takes no memory for that
-  const std::shared_ptr<Session> *running_ = &evaluation_;
-  bool is_training_ = false;
-  bool losses_are_finite_ = true;  // as far as steps have shown
-  bool is_fresh_ = false;          // in training: no step has been run since it evaluated
-
-  int multiplier_ = 1;                                 // of the batch
-  std::map<std::string, float> plain_learning_rates_;  // by variable, before there was a virtual batch
-  float batch_norm_momentum_ = -1.0f;  // in virtual batches; negative: that of the file divided by the multiplier
-  int accumulated_ = 0;                // steps in `sums_`
-  std::vector<std::vector<float>> sums_;
+  bool file_keeps_gradients_ = true;    // as it was converted
+  std::set<std::string> zero_momenta_;  // variables: sparse steps rely on it
+  bool losses_are_finite_ = true;       // as far as steps have shown
+  Now now_;
 };
 }  // namespace mslite
 

@@ -9,6 +9,7 @@
 #include "model/load.h"
 #include "model/optimizers.h"
 #include "plan/rewrite/new_nodes.h"
+#include "schema/ops_generated.h"
 #include "training/batch_norm.h"
 #include "training/constants.h"
 #include "training/lstm_gradients.h"
@@ -16,6 +17,7 @@
 namespace mslite {
 namespace {
 constexpr char kLearningRate[] = "learning_rate";  // as the converter names it
+constexpr size_t kStat = 5;                        // operand of SGD: a number
 constexpr int32_t kSeedSize = 2;                   // the layer's number, and that of the step
 
 bool IsAssignment(int32_t op) { return op == MSLITE_OP_Assign || op == MSLITE_OP_AssignAdd; }
@@ -28,6 +30,7 @@ class Adoption {
         with_predictions_(with_predictions),
         training_(*training),
         graph_(*training->graph),
+        file_tensors_(schema::GetMetaGraph(graph_.file->data())->allTensors()->size()),
         main_(graph_.subgraphs[0]) {}
 
   Status Run() {
@@ -160,6 +163,11 @@ class Adoption {
     if (names_.count(constant.name) != 0) {
       return Error(NodeAt(index), "changes '" + constant.name + "', and another constant has that name, too");
     }
+    const auto has_name = [&](const Tensor &other) { return other.is_constant && other.name == constant.name; };
+    const auto end = graph_.tensors.begin() + static_cast<std::ptrdiff_t>(file_tensors_);
+    if (std::count_if(graph_.tensors.begin(), end, has_name) > 1) {
+      return Error(NodeAt(index), "changes '" + constant.name + "', and another constant has that name, too");
+    }
     MakeVariable(tensor);
     return mindspore::kSuccess;
   }
@@ -169,7 +177,8 @@ class Adoption {
     for (size_t i = 0; i < graph_.tensors.size(); ++i) {
       const Tensor &tensor = graph_.tensors[i];
       if (tensor.name != kLearningRate || names_.count(kLearningRate) != 0) continue;
-      if (tensor.is_constant && tensor.type == MSLITE_FLOAT32) MakeVariable(static_cast<int32_t>(i));
+      if (tensor.is_constant && tensor.type == MSLITE_FLOAT32 && tensor.size == sizeof(float))
+        MakeVariable(static_cast<int32_t>(i));
       return;
     }
   }
@@ -188,6 +197,7 @@ class Adoption {
     read.outputs = {value};
     reads_.push_back(NewNodes(&graph_).AddNode(std::move(read)));
     variables_[value] = TensorAt(tensor).name;
+    constants_[TensorAt(tensor).name] = tensor;
   }
 
   const char *Text(const std::string &text) {
@@ -242,6 +252,22 @@ class Adoption {
     TrainedWeight trained;
     trained.node = NodeAt(index).name;
     trained.weight = name_of(0);
+    const Tensor &weight = TensorAt(constants_[trained.weight]);
+    trained.shape = ShapeInFile(weight);
+    for (size_t i = 1; i < inputs.size(); ++i) {
+      const auto variable = variables_.find(inputs[i]);
+      if (variable == variables_.end()) continue;
+      const bool is_state = std::find(operands.states, operands.states + operands.state_count,
+                                      static_cast<int32_t>(i)) != operands.states + operands.state_count;
+      const bool is_number = !is_state || (NodeAt(index).op == MSLITE_OP_SGD && i == kStat);
+      const Tensor &operand = TensorAt(constants_[variable->second]);
+      if (static_cast<int32_t>(i) == operands.gradient || operand.size == (is_number ? sizeof(float) : weight.size)) {
+        continue;
+      }
+      return Error(NodeAt(index), Format("its operand %zu '%.300s' has %zu bytes where weight '%.300s' asks for %zu", i,
+                                         operand.name.c_str(), operand.size, trained.weight.c_str(),
+                                         is_number ? sizeof(float) : weight.size));
+    }
     trained.gradient = OwnGradient(inputs[static_cast<size_t>(operands.gradient)]);
     trained.learning_rate = name_of(operands.learning_rate);
     if (trained.learning_rate.empty() && names_.count(kLearningRate) != 0) trained.learning_rate = kLearningRate;
@@ -296,7 +322,7 @@ class Adoption {
 
   bool IsBatchStatistic(int32_t tensor) const {
     return std::any_of(graph_.nodes.begin(), graph_.nodes.end(), [tensor](const Node &node) {
-      return node.op == MSLITE_OP_BatchNormTraining && node.outputs[3] == tensor;
+      return node.op == MSLITE_OP_BatchNormTraining && node.outputs.size() > 3 && node.outputs[3] == tensor;
     });
   }
 
@@ -458,7 +484,9 @@ class Adoption {
   bool with_predictions_;
   TrainingGraph &training_;
   Graph &graph_;
+  size_t file_tensors_;  // the first ones; behind them are those that loading has made
   SubGraph &main_;
+  std::map<std::string, int32_t> constants_;      // variable -> what it begins with
   std::map<int32_t, std::string> variables_;      // what a ReadVariable gives -> its variable
   std::map<int32_t, int32_t> latest_statistics_;  // what a ReadVariable gives -> what the last node made of it
   std::set<std::string> names_;
@@ -490,6 +518,14 @@ Status ReadTrainingGraph(const std::shared_ptr<const Bytes> &file, const std::ve
                          bool with_predictions, TrainingGraph *training) {
   MSLITE_TRY(LoadSettled(file, &training->graph));
   return Adoption(loss_names, with_predictions, training).Run();
+}
+
+TensorShape ShapeInFile(const Tensor &tensor) {
+  TensorShape shape{tensor.type, -1, {}};
+  if (!tensor.has_rank && tensor.dims.empty()) return shape;
+  shape.rank = static_cast<int32_t>(tensor.dims.size());
+  std::copy(tensor.dims.begin(), tensor.dims.end(), shape.dims);
+  return shape;
 }
 
 void GiveUpGradients(TrainingGraph *training) {

@@ -7,12 +7,14 @@
 #include <vector>
 
 #include "model/graph.h"
+#include "plan/frame.h"
 
 namespace mslite {
 // What one optimiser does. Variables have the names of the constants in the file.
 struct TrainedWeight {
   std::string node;    // the optimiser
   std::string weight;  // variables
+  TensorShape shape;   // of the weight
   std::vector<std::string> states;
   std::vector<std::string> settings;  // those that are constants in the file: learning rate, momentum, ...
   std::string learning_rate;          // of them; empty where the graph computes it
@@ -38,6 +40,9 @@ struct TrainingGraph {
 // `with_predictions`: the step has what inference gives, as it computes it, among its outputs.
 Status ReadTrainingGraph(const std::shared_ptr<const Bytes> &file, const std::vector<std::string> &loss_names,
                          bool with_predictions, TrainingGraph *training);
+
+// As the file says it; rank -1 where it does not.
+TensorShape ShapeInFile(const Tensor &tensor);
 
 // Gradients are no outputs: their memory is free when their weights are updated.
 void GiveUpGradients(TrainingGraph *training);

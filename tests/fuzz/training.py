@@ -1,0 +1,155 @@
+"""Training files under hostile changes: built, stepped, exported and built again in `run_training`, under sanitizers.
+
+    python -m tests.fuzz.training --seconds 1200 [--first 0]
+
+The build folder is that of MSLITE_SANITIZE_BUILD, or of MSLITE_BUILD. Prints how many files ended with each exit code and
+what is wrong; the same numbers give the same files in every run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper, save_model
+
+from mslite.converter.convert import convert
+from mslite.converter.options import Options
+from mslite.converter.training import Loss, Optimizer, TrainSettings
+from mslite.converter.training.settings import BatchNorm, Lora, Schedule
+
+from . import mutate_training
+from .mutate import RAW
+from .sanitized import Runs, run_files, runtime_program
+
+BATCH = 400
+SECONDS = 15
+"""Longest time for one file, which is trained in four ways."""
+
+
+def _save(path: Path, nodes: list[object], x: list[int], y: list[int], weights: dict[str, list[int]]) -> Path:
+    draw = np.random.default_rng(5)
+    constants = [
+        numpy_helper.from_array(np.abs(draw.standard_normal(shape)).astype(np.float32), name)
+        for name, shape in weights.items()
+    ]
+    kind = TensorProto.INT64 if len(x) == 2 and "table" in weights else TensorProto.FLOAT
+    graph = helper.make_graph(
+        nodes, "graph", [helper.make_tensor_value_info("x", kind, x)],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, y)], constants,
+    )  # fmt: skip
+    save_model(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    return path
+
+
+def _network(path: Path) -> Path:
+    """A convolution, batch normalisation, pooling and a layer."""
+    nodes = [
+        helper.make_node("Conv", ["x", "kernel"], ["a"], "conv", kernel_shape=[3, 3]),
+        helper.make_node("BatchNormalization", ["a", "scale", "offset", "mean", "variance"], ["b"], "norm"),
+        helper.make_node("Relu", ["b"], ["c"], "relu"),
+        helper.make_node("MaxPool", ["c"], ["d"], "pool", kernel_shape=[2, 2], strides=[2, 2]),
+        helper.make_node("Flatten", ["d"], ["e"], "flat"),
+        helper.make_node("Gemm", ["e", "weight", "bias"], ["y"], "head"),
+    ]
+    channels = {name: [2] for name in ("scale", "offset", "mean", "variance")}
+    shapes = {"kernel": [2, 1, 3, 3], **channels, "weight": [8, 3], "bias": [3]}
+    return _save(path, list(nodes), [2, 1, 6, 6], [2, 3], shapes)
+
+
+def _words(path: Path) -> Path:
+    """Rows of a table, their mean, and a layer."""
+    nodes = [
+        helper.make_node("Gather", ["table", "x"], ["a"], "embedding"),
+        helper.make_node("ReduceMean", ["a"], ["b"], "mean", axes=[1], keepdims=0),
+        helper.make_node("Gemm", ["b", "weight"], ["y"], "head"),
+    ]
+    return _save(path, list(nodes), [2, 3], [2, 3], {"table": [7, 4], "weight": [4, 3]})
+
+
+def _products(path: Path) -> Path:
+    """Two layers, for adapters."""
+    nodes = [
+        helper.make_node("MatMul", ["x", "first"], ["a"], "up"),
+        helper.make_node("Tanh", ["a"], ["b"], "tanh"),
+        helper.make_node("MatMul", ["b", "second"], ["y"], "down"),
+    ]
+    return _save(path, list(nodes), [2, 4], [2, 3], {"first": [4, 5], "second": [5, 3]})
+
+
+def seeds() -> list[bytes]:
+    """Sound training files, one of each optimiser and of each kind of layer and of setting that training has."""
+    made = [
+        (_network, TrainSettings(Loss.SPARSE_SOFTMAX, Optimizer.ADAM, batch_norm=BatchNorm.TRAIN)),
+        (_network, TrainSettings(Loss.SPARSE_SOFTMAX, Optimizer.SGD, clip_norm=1.0)),
+        (_network, TrainSettings(Loss.SPARSE_SOFTMAX, Optimizer.MOMENTUM, memory=44000, batch_norm=BatchNorm.TRAIN)),
+        (_words, TrainSettings(Loss.SPARSE_SOFTMAX, Optimizer.SGD, momentum=0.0, sparse_embeddings=True)),
+        (_words, TrainSettings(Loss.SPARSE_SOFTMAX, Optimizer.ADAMW, weight_decay=0.1)),
+        (_products, TrainSettings(Loss.SQUARED, Optimizer.ADAM, lora=Lora(rank=2, alpha=2.0))),
+        (_products, TrainSettings(Loss.SQUARED, Optimizer.NESTEROV, schedule=Schedule.COSINE, decay_steps=9)),
+        (_products, TrainSettings(Loss.SQUARED, Optimizer.RMSPROP)),
+    ]
+    files = []
+    with tempfile.TemporaryDirectory() as name:
+        for number, (write, settings) in enumerate(made):
+            source = write(Path(name) / f"{number}.onnx")
+            files.append(convert(Options(source, source.with_suffix(""), training=settings)).files[0].read_bytes())
+    return files
+
+
+def training_program() -> Path:
+    """`run_training` of the build that the environment names; skips the test when it names none."""
+    return runtime_program().with_name("run_training")
+
+
+def variant(good: list[bytes], number: int) -> bytes:
+    """Hostile file `number`: one of the seeds, one time in eight with damaged bytes, else with lies inside of it."""
+    rng = random.Random(f"training-{number}")
+    data = rng.choice(good)
+    if rng.randrange(8) > 0:
+        try:
+            return mutate_training.mutate(data, rng)
+        except Exception:  # the lie cannot even be written; any raw damage will do
+            pass
+    return rng.choice(RAW)(data, rng)
+
+
+def run(good: list[bytes], first: int, count: int, folder: Path) -> Runs:
+    """Runs `count` hostile files from number `first` on."""
+    files = []
+    for number in range(first, first + count):
+        files.append(folder / f"{number:06}.ms")
+        files[-1].write_bytes(variant(good, number))
+    return run_files(training_program(), files, seconds=SECONDS)
+
+
+def campaign(seconds: float, first: int = 0) -> tuple[Runs, int]:
+    """Hostile files until the time is over; what became of them, and the next number."""
+    good, end, total = seeds(), time.monotonic() + seconds, Runs()
+    while time.monotonic() < end:
+        with tempfile.TemporaryDirectory() as name:
+            runs = run(good, first, BATCH, Path(name))
+        total.codes += runs.codes
+        total.problems += runs.problems
+        first += BATCH
+    return total, first
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Training files under hostile changes.")
+    parser.add_argument("--seconds", type=int, default=600)
+    parser.add_argument("--first", type=int, default=0)
+    asked = parser.parse_args()
+    runs, end = campaign(asked.seconds, asked.first)
+    print(f"{end - asked.first} files: {dict(runs.codes)}")
+    print("\n".join(runs.problems))
+    return 1 if runs.problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
