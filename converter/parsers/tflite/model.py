@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import mmap
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -266,7 +265,7 @@ def _quantization(table: Table | None, name: str) -> Quantization | None:
     if table is None:
         return None
     scales = table.numbers(2, "float")
-    if not scales or not all(math.isfinite(scale) and scale >= 0 for scale in scales):
+    if not scales:
         return None
     points = tuple(int(point) for point in table.numbers(3, "long") or (0,) * len(scales))
     if not all(-_LARGEST_ZERO_POINT <= point <= _LARGEST_ZERO_POINT for point in points):

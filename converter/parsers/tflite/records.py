@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import isfinite
+
 import numpy as np
 
 from mslite.converter.mindir.graph import Array, numpy_type
@@ -42,7 +44,7 @@ def quant_params(tensor: SourceTensor, shifted: bool = True) -> tuple[QuantParam
     quantization = tensor.quantization
     if quantization is None or (tensor.dtype not in NARROW and (tensor.dtype not in _BIASES or tensor.data is None)):
         return ()
-    if tensor.dtype in _BIASES and not any(scale > 0 for scale in quantization.scales):
+    if tensor.dtype in _BIASES and not (any(quantization.scales) and all(map(isfinite, quantization.scales))):
         return ()
     shift = SHIFTS.get(tensor.dtype, 0) if shifted else 0
     bits = 8 * numpy_type(tensor.dtype).itemsize
@@ -64,6 +66,16 @@ def wide_records(tensor: SourceTensor) -> tuple[QuantParam, ...]:
     pairs = zip(quantization.scales, quantization.zero_points, strict=True)
     return tuple(
         QuantParam(scale=scale, zeroPoint=point, numBits=32, dstDtype=int(tensor.dtype)) for scale, point in pairs
+    )
+
+
+def impossible_scale(tensor: SourceTensor) -> float | None:
+    """A scale that nothing computes with: none of a constant is infinite or no number, none of another tensor negative either."""
+    if not is_quantised(tensor) or tensor.quantization is None:
+        return None
+    is_constant = tensor.data is not None
+    return next(
+        (scale for scale in tensor.quantization.scales if not isfinite(scale) or (scale < 0 and not is_constant)), None
     )
 
 

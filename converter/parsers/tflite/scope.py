@@ -9,6 +9,7 @@ from mslite.converter.mindir.graph import Graph, Value, numpy_type
 from mslite.converter.mindir.graph import constant as make_constant
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.mindir.ops.quantization import QuantDTypeCast
+from mslite.converter.mindir.positive_scales import has_negative, with_positive_scales
 from mslite.converter.mindir.quantised import is_quantised
 from mslite.converter.parsers.naming import Blocked
 from mslite.converter.parsers.scope import Origin
@@ -16,7 +17,7 @@ from mslite.converter.parsers.scope import Origin
 from .constants import Constants
 from .graph_variables import GraphVariables
 from .model import SourceGraph, SourceTensor
-from .records import quant_params, stored
+from .records import impossible_scale, quant_params, stored
 from .session import Session
 
 
@@ -71,6 +72,9 @@ class Scope(Constants):
             raise FlatBufferError(f"{self._reader(index)} reads the tensor '{tensor.name}', which nothing produces")
         value = make_constant(name, stored(tensor, array), format_of(tensor))
         value.quant = quant_params(tensor)
+        if has_negative(value.quant) and tensor.quantization is not None:
+            made = with_positive_scales(value.array(), value.quant, tensor.quantization.axis)
+            value.data, value.quant = made or (value.data, value.quant)
         if len(value.quant) > 1 and tensor.quantization is not None:
             self.check_axis(value, tensor.quantization.axis)
         return value
@@ -98,10 +102,13 @@ class Scope(Constants):
         return self._derived[key]
 
     def check_type(self, tensor: SourceTensor) -> None:
-        """Raises Blocked for an element type that there is no tensor of."""
+        """Raises Blocked for an element type or a scale that there is no tensor of."""
         if tensor.dtype in (DataType.UNKNOWN, DataType.BFLOAT16):
             reason = f"tensors of type {tensor.type_name} are not supported"
             raise Blocked(reason, "Export the model with another element type")
+        scale = impossible_scale(tensor)
+        if scale is not None:
+            raise Blocked(f"tensor '{tensor.name}' has the scale {scale}", "Quantise it with positive scales")
 
 
 def format_of(tensor: SourceTensor) -> Format:
