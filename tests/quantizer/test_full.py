@@ -121,11 +121,11 @@ def test_records_of_the_image_network() -> None:
     assert {layer.name for layer in report.layers if layer.precision is Precision.INT8} == {
         node.name for node in float_module.main.nodes
     }
-    for node in module.main.nodes:
-        if node.op.name in ("QuantDTypeCast", "Reshape", "Concat"):
-            assert node.quant_type is QuantType.QUANT_NONE
+    for made in module.main.nodes:
+        if made.op.name in ("QuantDTypeCast", "Reshape", "Concat"):
+            assert made.quant_type is QuantType.QUANT_NONE
         else:
-            assert node.quant_type is QuantType.QUANT_ALL
+            assert made.quant_type is QuantType.QUANT_ALL
     # weights: symmetric per output channel, -127 ... 127; bias in the scale of the products
     weight, bias = conv.inputs[1], conv.inputs[2]
     assert weight.dtype is DataType.INT8
