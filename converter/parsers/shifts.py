@@ -21,13 +21,10 @@ class Caller(Protocol):
 
 
 def limited_shift(call: Caller, op: ShiftLeft | ShiftRight, x: Value, amount: Value) -> Value:
-    """x shifted by `amount`: a negative one counts as 0, one beyond the type's bits as all of them but one.
-
-    ShiftRight of signed integers does so itself."""
+    """x shifted by `amount`: a negative one counts as 0, one beyond the type's bits as all of them but one. ONNX means negative
+    amounts as large ones, and so does the operator."""
     dtype = numpy_type(amount.dtype)
     is_signed, most = dtype.kind == "i", 8 * dtype.itemsize - 1
-    if is_signed and isinstance(op, ShiftRight):
-        return call.emit(op, x, amount)
     if amount.data is not None:
         amount = call.const(np.clip(amount.array(), 0, most), dtype)
     else:

@@ -30,7 +30,7 @@
              : q == -1 ? (wide)0 - (wide)p                                                                            \
                        : (wide)(p / q) - (wide)(p % q != 0 && (p < 0) != (q < 0))))                                   \
   ROW(floor_mod_##suffix, type, (type)(q == 0 || q == -1 ? 0 : p % q != 0 && (p < 0) != (q < 0) ? p % q + q : p % q)) \
-  ROW(shift_right_##suffix, type, (type)(p >> (q < 0 ? 0 : q < BITS(type) ? (int)q : BITS(type) - 1)))
+  ROW(shift_right_##suffix, type, (type)(p >> (q >= 0 && q < BITS(type) ? (int)q : BITS(type) - 1)))
 
 #define UNSIGNED_ROWS(suffix, type, wide)             \
   INTEGER_ROWS(suffix, type, wide)                    \

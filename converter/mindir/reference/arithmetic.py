@@ -30,7 +30,7 @@ def _shift_left(a: Array, b: Array) -> Array:
 
 def _shift_right(a: Array, b: Array) -> Array:
     width = 8 * a.dtype.itemsize
-    shifted = np.right_shift(a, np.clip(b, 0, width - 1))
+    shifted = np.right_shift(a, np.where((b >= 0) & (b < width), b, width - 1).astype(b.dtype))
     return shifted if a.dtype.kind == "i" else np.where(b < width, shifted, 0).astype(a.dtype)
 
 
