@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mslite.converter.blocking import complete
+from mslite.converter.build_check import BuildCheck
 from mslite.converter.compatibility import Verdict, judge
 from mslite.converter.detect import detect
 from mslite.converter.dynamic_dims import Bound, check_dynamic_dims, memory_bound
@@ -88,14 +89,15 @@ def settings_of(options: Options, framework: FmkType, layout: Format | None = No
     )
 
 
-def _save(module: Module, layout: Format, options: Options) -> list[Path]:
-    """Writes the result in the format that was asked for. Raises OSError, and ConversionError for what it cannot hold."""
+def _save(module: Module, layout: Format, options: Options, build_check: BuildCheck) -> list[Path]:
+    """Writes the result in the format that was asked for. Raises OSError, and ConversionError for what it cannot hold, or the
+    runtime cannot build."""
     if options.save_type is SaveType.MINDIR:
         from mslite.converter.mindir_export import save_mindir
 
         return save_mindir(module, layout, options.output_path)
     if options.encryption.encrypt_key is None:
-        return save(module, options.output_path, digest=options.digest)
+        return save(module, options.output_path, digest=options.digest, check=build_check.run)
     try:
         return save_sealed(module, options.output_path, options.encryption.sealed)
     except ValueError as error:
@@ -283,8 +285,9 @@ def _convert(options: Options, progress: Callable[[str], None], samples: Progres
     verdict = judge(module)
     is_judged = options.save_type is SaveType.MINDIR_LITE and placement is None and options.training is None
     progress(_WRITE)
+    build_check = BuildCheck(module, options)
     try:
-        files = _save(module, settings.source_layout, options)
+        files = _save(module, settings.source_layout, options, build_check)
     except OSError as error:
         raise ConversionError(
             f"{options.output_path}: the result cannot be written: {error.strerror or error}",
@@ -302,7 +305,13 @@ def _convert(options: Options, progress: Callable[[str], None], samples: Progres
         operators_after=count_operators(module),
         transposes=tuple(node.name for graph in module.graphs for node in graph.nodes if node.op.name == "Transpose"),
         applied=dict(context.applied),
-        notes=(*module.notes, *context.notes, *compared, *(note for report in quantisation for note in report.notes)),
+        notes=(
+            *module.notes,
+            *context.notes,
+            *compared,
+            *(note for report in quantisation for note in report.notes),
+            *build_check.notes,
+        ),
         peak_bytes=peak_activation_bytes(module.main) if placement is None else None,
         bound=bound,
         quantisation=quantisation[0] if quantisation else None,

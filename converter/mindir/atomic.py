@@ -15,12 +15,17 @@ _EVERYBODY = 0o666
 """As for other new files; what the umask takes away is taken away."""
 
 
-def write_together(writers: Mapping[Path, Callable[[IO[bytes]], None]], owner_only: bool = False) -> None:
+def write_together(
+    writers: Mapping[Path, Callable[[IO[bytes]], None]],
+    owner_only: bool = False,
+    check: Callable[[Path], None] | None = None,
+) -> None:
     """Writes each file beside its final place, then renames all; on failure everything is as it was before.
 
     A symbolic link at the final place is replaced, not followed, unless it leads to a device or pipe: those are written to
     directly. `owner_only`: readable by their owner only, as MindSpore Lite's converter leaves models; otherwise with the
-    usual permissions of new files. Raises OSError.
+    usual permissions of new files. `check` is given a single file before it gets its name; where it raises, nothing is
+    written. Raises OSError.
     """
     files = [path for path in writers if not _is_stream(path)]
     staged = {path: beside(path, ".part") for path in files}
@@ -30,6 +35,8 @@ def write_together(writers: Mapping[Path, Callable[[IO[bytes]], None]], owner_on
     try:
         for path in files:
             _write(staged[path], writers[path], owner_only)
+            if check is not None and len(files) == 1:
+                check(staged[path])
         for path in writers:
             if path not in staged:
                 with path.open("wb") as stream:

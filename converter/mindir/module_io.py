@@ -44,11 +44,15 @@ def load(path: str | os.PathLike[str], opener: Callable[[bytes | memoryview, str
 
 
 def save(
-    module: Module, path: str | os.PathLike[str], side_file_limit: int = SIDE_FILE_LIMIT, digest: bool = False
+    module: Module,
+    path: str | os.PathLike[str],
+    side_file_limit: int = SIDE_FILE_LIMIT,
+    digest: bool = False,
+    check: Callable[[Path], None] | None = None,
 ) -> list[Path]:
     """Writes a module to a `.ms` file (and a `.msw` file where it needs one), with their digest at its end where that is asked
-    for. Returns the files. Raises OSError."""
-    return write_ms(to_meta(module), path, side_file_limit, digest)
+    for; `check` is that of `write_ms`. Returns the files. Raises OSError and what `check` raises."""
+    return write_ms(to_meta(module), path, side_file_limit, digest, check)
 
 
 def save_sealed(module: Module, path: str | os.PathLike[str], seal: Callable[[bytes], bytes]) -> list[Path]:

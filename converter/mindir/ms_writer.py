@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -140,15 +141,17 @@ def write_ms(
     path: str | os.PathLike[str],
     side_file_limit: int = SIDE_FILE_LIMIT,
     digest: bool = False,
+    check: Callable[[Path], None] | None = None,
 ) -> list[Path]:
     """Writes `meta` to `path`, readable by its owner only, and from `side_file_limit` bytes on its constants to the
     `.msw` file beside it. All files appear together, or none. `digest`: puts the SHA-256 of both at the end of the `.ms`.
-    Returns the files. Raises OSError."""
+    `check` is given a `.ms` file without a `.msw` before it gets its name; where it raises, nothing is written. Returns the files.
+    Raises OSError and what `check` raises."""
     path = Path(path)
     layout = _lay_out(meta)
     more = MOST_BYTES if digest else 0
     if layout.size + more < side_file_limit:
-        write_together({path: lambda file: _stream(layout, file, digest)}, owner_only=True)
+        write_together({path: lambda file: _stream(layout, file, digest)}, owner_only=True, check=check)
         return [path]
     side = path.with_suffix(".msw")
     moved, outside = _moved_out(meta, side.name)

@@ -22,6 +22,7 @@ from mslite.converter.passes.misread_mark import mark_misread
 from mslite.converter.passes.naming import make_names_unique
 from mslite.converter.passes.narrowing import narrow_proven_int64
 from mslite.converter.passes.old_forms import upgrade_old_forms
+from mslite.converter.passes.positive_scales import make_scales_positive
 from mslite.converter.passes.quantised_nodes import form_quantised_nodes
 from mslite.converter.passes.registered import run_registered
 from mslite.converter.passes.rule import Rule, apply_rules
@@ -61,6 +62,7 @@ def fuse(rules: Sequence[Rule]) -> Pass:
 
 _IN_SOURCE_LAYOUT: tuple[Step, ...] = (
     Step("old_forms", upgrade_old_forms, "nothing below knows what files of ours said before"),
+    Step("positive_scales", make_scales_positive, "whatever reads records below takes scales for positive"),
     Step("freeze_inputs", freeze_inputs, "shapes given by the user come before anything is inferred from them"),
     Step("dead_code", remove_dead_code, "what is not used must not stop the conversion"),
     Step("int64_as_int32", narrow_all_int64, "before inference, so that all types follow from it"),

@@ -43,14 +43,15 @@ kernel void arg(INPUT(x), OUTPUT(y), int length, int inner, int count) {
   const int row = at / inner * length * inner + at % inner;
   int best = 0;
   for (int i = 1; i < length; ++i) {
-    if (BEFORE(load(x, row + i * inner), load(x, row + best * inner))) best = i;
+    const TYPE(x) other = load(x, row + i * inner), found = load(x, row + best * inner);
+    if (other != other ? found == found : BEFORE(other, found)) best = i; /* the first NaN before any number */
   }
   store(y, at, best);
 }
 #endif
 
 // The first `k` elements in order along the axis, and their indices where TYPE_indices is there. Each item finds out how
-// many elements come before its own; among equals the earlier one does. NaN comes before all else.
+// many elements come before its own; among equals the earlier one does. NaN is larger than any number.
 #ifdef TOP_K
 kernel void top_k(INPUT(x), OUTPUT(y),
 #ifdef TYPE_indices
@@ -68,7 +69,7 @@ kernel void top_k(INPUT(x), OUTPUT(y),
   for (int i = 0; i < length; ++i) {
     const TYPE(x) other = load(x, (outer * length + i) * inner + in);
     const bool is_equal = other == own || (other != other && !is_number);
-    const bool is_before = other != other ? is_number : is_number && BEFORE(other, own);
+    const bool is_before = other != other ? is_number && NAN_FIRST : is_number ? BEFORE(other, own) : !NAN_FIRST;
     if (is_before || (is_equal && i < index)) ++place;
   }
   if (place >= k) return;

@@ -33,14 +33,14 @@ static inline bool mslite_is_ordered(int32_t type) {
   }
 }
 
-/* Whether element `a` comes strictly before element `b`: larger first, or smaller first. NaN comes before everything.
- */
-static inline bool mslite_comes_before(int32_t type, const void *x, int64_t a, int64_t b, bool largest) {
-#define ORDER(type)                                                \
-  {                                                                \
-    const type p = ((const type *)x)[a], q = ((const type *)x)[b]; \
-    if (p != p || q != q) return p != p && q == q;                 \
-    return largest ? p > q : p < q;                                \
+/* Whether element `a` comes strictly before element `b`: larger first, or smaller first; NaN before or behind all. */
+static inline bool mslite_comes_before(int32_t type, const void *x, int64_t a, int64_t b, bool largest,
+                                       bool nan_first) {
+#define ORDER(type)                                                             \
+  {                                                                             \
+    const type p = ((const type *)x)[a], q = ((const type *)x)[b];              \
+    if (p != p || q != q) return (p != p) != (q != q) && (p != p) == nan_first; \
+    return largest ? p > q : p < q;                                             \
   }
   switch (type) {
     case MSLITE_FLOAT32:

@@ -1,4 +1,5 @@
-/* TopKFusion, ArgMaxFusion and ArgMinFusion: the first k elements in order along an axis; among equals the earlier. */
+/* TopKFusion, ArgMaxFusion and ArgMinFusion: the first k elements in order along an axis; among equals the earlier.
+ * TopK takes NaN for the largest number; ArgMax and ArgMin find it before any number. */
 #include <string.h>
 
 #include "movement.h"
@@ -12,6 +13,7 @@ typedef struct {
   int32_t type;
   int32_t size; /* bytes of an element */
   int32_t largest;
+  int32_t nan_first;
   int32_t index_output; /* -1: none */
   int32_t value_output;
 } top_k_derived;
@@ -57,6 +59,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   if (node->op == MSLITE_OP_TopKFusion) {
     numbers->k = node->outputs[0]->dims[axis];
     numbers->largest = ((const mslite_TopKFusion *)node->params)->largest >= 0;
+    numbers->nan_first = numbers->largest;
     numbers->value_output = 0;
     if (node->output_count > 1) numbers->index_output = 1;
   } else {
@@ -67,6 +70,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
                             : ((const mslite_ArgMinFusion *)node->params)->out_max_value;
     numbers->k = k < 1 ? 1 : k;
     numbers->largest = max;
+    numbers->nan_first = 1;
     if (node->output_count > 1) {
       numbers->index_output = 0;
       numbers->value_output = 1;
@@ -92,13 +96,14 @@ typedef struct {
   int64_t step;
   int32_t type;
   bool largest;
+  bool nan_first;
 } column;
 
 /* A total order: equal elements by their index. */
 static bool before(const column *of, int32_t a, int32_t b) {
   const int64_t at_a = of->base + a * of->step, at_b = of->base + b * of->step;
-  if (mslite_comes_before(of->type, of->x, at_a, at_b, of->largest)) return true;
-  if (mslite_comes_before(of->type, of->x, at_b, at_a, of->largest)) return false;
+  if (mslite_comes_before(of->type, of->x, at_a, at_b, of->largest, of->nan_first)) return true;
+  if (mslite_comes_before(of->type, of->x, at_b, at_a, of->largest, of->nan_first)) return false;
   return a < b;
 }
 
@@ -139,8 +144,12 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   int32_t *kept = run->scratch;
   for (int64_t c = begin; c < end; ++c) {
     const int64_t outer = c / view.inner, inner = c % view.inner;
-    const column of = {run->inputs[0], outer * view.size * view.inner + inner, view.inner, numbers->type,
-                       numbers->largest != 0};
+    const column of = {run->inputs[0],
+                       outer * view.size * view.inner + inner,
+                       view.inner,
+                       numbers->type,
+                       numbers->largest != 0,
+                       numbers->nan_first != 0};
     select_first(&of, view.size, k, kept);
     for (int64_t i = 0; i < k; ++i) {
       const int64_t to = (outer * k + i) * view.inner + inner;

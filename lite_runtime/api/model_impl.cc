@@ -526,15 +526,25 @@ Status ModelImpl::ReadInput(size_t index, const MSTensor &tensor, mslite::InputV
 }
 
 // Memory of the caller's own output tensor is written instead of the model's.
-void ModelImpl::LendOutput(size_t index, const std::vector<MSTensor> *outputs) {
-  mslite::GrowingBuffer &memory = session_->outputs()[index].memory;
+Status ModelImpl::LendOutput(size_t index, const std::vector<MSTensor> *outputs) {
+  mslite::OutputSlot &slot = session_->outputs()[index];
+  mslite::GrowingBuffer &memory = slot.memory;
   memory.lent = nullptr;
   memory.lent_size = 0;
   const MSTensor &tensor = outputs != nullptr && index < outputs->size() ? (*outputs)[index] : outputs_[index];
   MSTensor::Impl *impl = tensor.impl().get();
-  if (impl == nullptr || impl->data == nullptr || impl->is_shown) return;
+  if (impl == nullptr || impl->data == nullptr || impl->is_shown) return kSuccess;
+  const mslite::Graph &graph = session_->graph();
+  const mslite::Tensor &declared = graph.tensors[static_cast<size_t>(graph.outputs[index])];
+  const int32_t type = slot.shape.type != 0 ? slot.shape.type : declared.type;
+  if (type != 0 && static_cast<int32_t>(impl->type) != type) {
+    return Fail(kLiteParamInvalid, "output " + std::to_string(index) + " '" + declared.name + "': type " +
+                                       mslite::TypeName(static_cast<int32_t>(impl->type)) + " of its memory where " +
+                                       mslite::TypeName(type) + " is expected");
+  }
   memory.lent = static_cast<uint8_t *>(impl->data);
   memory.lent_size = impl->size;
+  return kSuccess;
 }
 
 void ModelImpl::GiveOutput(size_t index, std::vector<MSTensor> *outputs) {
@@ -557,8 +567,8 @@ Status ModelImpl::RunSession(const std::vector<MSTensor> *outputs, const MSKerne
     for (const mslite::InputView &view : views_) shapes.push_back(view.shape);
     if (MustOfferAgain(shapes)) MSLITE_TRY(OfferAgain(shapes));
   }
-  const auto run = [&] {
-    for (size_t i = 0; i < outputs_.size(); ++i) LendOutput(i, outputs);
+  const auto run = [&]() -> Status {
+    for (size_t i = 0; i < outputs_.size(); ++i) MSLITE_TRY(LendOutput(i, outputs));
     HideOutputs();
     CallbackObserver observer(session_->graph(), before, after);
     return session_->Run(views_.data(), before || after ? &observer : nullptr);

@@ -93,7 +93,7 @@ class ModelImpl {
   Status InputShapes(std::vector<mslite::TensorShape> *shapes) const;
   Status WithLayoutHint(Status status, const std::vector<mslite::TensorShape> &shapes) const;
   Status ReadInput(size_t index, const MSTensor &tensor, mslite::InputView *view) const;
-  void LendOutput(size_t index, const std::vector<MSTensor> *outputs);
+  Status LendOutput(size_t index, const std::vector<MSTensor> *outputs);
   void GiveOutput(size_t index, std::vector<MSTensor> *outputs);
 
   // One call at a time; a callback that calls its own model gets an error, where the lock would never be free.

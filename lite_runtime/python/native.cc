@@ -1,5 +1,6 @@
 // mslite._native: the converter's and the tests' way to the C++ side.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/filesystem.h>
 
 #include <algorithm>
 #include <optional>
@@ -9,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "build_check.h"
 #include "crypto/cipher.h"
 #include "model/names.h"
 #include "model/operands.h"
@@ -230,6 +232,11 @@ NB_MODULE(_native, module) {
       .def_ro("quant", &TensorInfo::quant);
 
   module.def("verify_model", &VerifyModel, nb::arg("buffer"), "True when every offset of a `.ms` file is sound.");
+  module.def(
+      "check_build", &CheckBuild, nb::arg("path"), nb::arg("open_size"), nb::call_guard<nb::gil_scoped_release>(),
+      "Builds a `.ms` file for this machine's CPU without packing weights, with `open_size` for each open size of "
+      "its inputs. Returns why it cannot be built (empty: it can), and whether the file is to blame, not the open "
+      "sizes or the machine's memory.");
   module.def("verify_primitive", &VerifyPrimitive, nb::arg("buffer"),
              "True when every offset of a buffer whose root is a Primitive is sound.");
   module.def("encrypt", &EncryptBytes, nb::arg("text"), nb::arg("key"),

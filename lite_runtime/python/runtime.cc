@@ -33,6 +33,12 @@ namespace {
 
 namespace ms = mindspore;
 
+std::string Text(const std::vector<int64_t> &shape) {
+  std::string text;
+  for (const int64_t size : shape) text += (text.empty() ? "" : ", ") + std::to_string(size);
+  return "[" + text + "]";
+}
+
 /// Runs the model (GIL released) on arrays, which it reads in place. Outputs whose size is known beforehand are written
 /// where they will stay.
 std::vector<Value> Predict(ms::Model &model, const std::vector<Value> &inputs,
@@ -76,7 +82,8 @@ std::vector<Value> Predict(ms::Model &model, const std::vector<Value> &inputs,
                           data == output_memory[i].data() && outputs[i].Shape() == shapes[i];
     if (!in_place) {
       if (targets && i < targets->size()) {
-        throw std::runtime_error("output '" + outputs[i].Name() + "' does not fit the given tensor");
+        throw std::runtime_error("output '" + outputs[i].Name() + "' has the shape " + Text(outputs[i].Shape()) +
+                                 ", the given tensor " + Text(shapes[i]));
       }
       if (i >= arrays.size()) arrays.emplace_back();
       arrays[i] = CopyOf(outputs[i]);

@@ -138,7 +138,14 @@ class _Rewriter:
         weight_error = bias_shift = 0.0
         if rule.kind is Kind.MAC and 1 not in rule.data:
             constants = product_constants(
-                node, operands[0], precision, self._settings, self._calibration, self._weights, self._rounded
+                node,
+                operands[0],
+                results[0],
+                precision,
+                self._settings,
+                self._calibration,
+                self._weights,
+                self._rounded,
             )
             # One constant that several nodes read stays one, where their biases leave its scales alone.
             key = (id(node.inputs[1]), tuple(item.scale for item in constants.weight.quant))

@@ -27,6 +27,8 @@ from mslite.quantizer.weights.stored_weight import constant_of, quantise_weight,
 _BIAS_SHARE = 0.5
 """A bias takes at most this share of its integers; the sums need the rest."""
 _BIAS_LIMITS = {Precision.INT8: (1 << 31) - 1, Precision.INT16: (1 << 47) - 1}
+_LEAST_MULTIPLIERS = {Precision.INT8: 0.0, Precision.INT16: 2.0**-31}
+"""Of sums, where kernels rescale them: smaller ones count as 0. Those of 32 bits are less than a step then."""
 _BIAS_TYPES = {Precision.INT8: (DataType.INT32, np.int32), Precision.INT16: (DataType.INT64, np.int64)}
 
 
@@ -68,13 +70,15 @@ class RoundedWeights:
 def product_constants(
     node: Node,
     x: QuantParam,
+    y: QuantParam,
     precision: Precision,
     settings: QuantizerSettings,
     calibration: Calibration,
     given: Mapping[str, StoredWeight],
     rounded: RoundedWeights,
 ) -> ProductConstants:
-    """The integers of the constants of `node`, a float product with constant weight whose input has the record `x`.
+    """The integers of the constants of `node`, a float product with constant weight whose input has the record `x` and whose
+    result has the record `y`.
 
     `given` weights (by the constant's name) replace plain rounding; `rounded` keeps what several nodes read."""
     source = node.inputs[1]
@@ -90,10 +94,9 @@ def product_constants(
     if shift is not None:
         shape = bias.shape if bias is not None else shift.shape
         bias = (np.zeros(shape) if bias is None else bias) - shift.reshape(shape)
-    if bias is not None:
-        factors = _factors(bias, weight, x, precision)
-        if max(factors) > 1:
-            weight = rescaled(weight, real, factors, scheme)
+    factors = _factors(bias, weight, x, y, precision)
+    if max(factors) > 1:
+        weight = rescaled(weight, real, factors, scheme)
     error = rounded.error(weight, real)
     largest = float(np.abs(bias).max()) if bias is not None and bias.size else 0.0
     return ProductConstants(
@@ -122,13 +125,18 @@ def mean_shift(
     return shift
 
 
-def _factors(bias: npt.NDArray[np.float64], weight: StoredWeight, x: QuantParam, precision: Precision) -> list[float]:
-    """By how much the weight's scales must grow, so that the bias fits."""
+def _factors(
+    bias: npt.NDArray[np.float64] | None, weight: StoredWeight, x: QuantParam, y: QuantParam, precision: Precision
+) -> list[float]:
+    """By how much the weight's scales must grow, so that the bias fits, and sums are not multiplied by what kernels take for 0."""
     scales = np.array([item.scale for item in weight.records]) * x.scale
-    magnitudes = np.abs(bias).reshape(-1)
-    if len(weight.records) == 1 or magnitudes.size != scales.size:
-        magnitudes = np.full(scales.shape, magnitudes.max() if magnitudes.size else 0.0)
-    return [float(value) for value in np.maximum(magnitudes / (scales * _BIAS_SHARE * _BIAS_LIMITS[precision]), 1.0)]
+    factors = np.maximum(_LEAST_MULTIPLIERS[precision] * y.scale / scales, 1.0)
+    if bias is not None:
+        magnitudes = np.abs(bias).reshape(-1)
+        if len(weight.records) == 1 or magnitudes.size != scales.size:
+            magnitudes = np.full(scales.shape, magnitudes.max() if magnitudes.size else 0.0)
+        factors = np.maximum(factors, magnitudes / (scales * _BIAS_SHARE * _BIAS_LIMITS[precision]))
+    return [float(factor) for factor in factors]
 
 
 def _bias_constant(

@@ -51,8 +51,10 @@ def recurrent_constants(node: Node, x: QuantParam, hidden: QuantParam, per_unit:
         given = node.inputs[3].array().astype(np.float64).reshape(-1)
         real = given[:rows] + given[rows : 2 * rows] if given.size == 2 * rows else given
     limit = np.iinfo(np.int32).max // 2
-    if per_unit:
-        weights[0] = _with_room(weights[0], node.inputs[1].array(), np.abs(real) / (x.scale * limit))
+    least = np.abs(real) / (x.scale * limit)
+    if not per_unit:
+        least = np.repeat(least.reshape(GATES, -1).max(axis=1), rows // GATES)
+    weights[0] = _with_room(weights[0], node.inputs[1].array(), least)
     scales = np.array([item.scale for item in weights[0].records]) * x.scale
     steps = np.clip(np.sign(real) * np.floor(np.abs(real / scales) + 0.5), -limit, limit)
     data = np.concatenate([steps, np.zeros(rows)]).astype(np.int32).reshape(1, -1)

@@ -172,6 +172,11 @@ def _predictor(path: Path) -> mslite.Model:
     return built(dense_file(path))
 
 
+def _shape(model: mslite.Model) -> list[int]:
+    """Of its output."""
+    return list(model.predict([X])[0].shape)
+
+
 @pytest.mark.parametrize(
     ("call", "error"),
     [
@@ -270,6 +275,21 @@ def test_objects_refuse(call: Callable[[], object], error: type[Exception]) -> N
         (lambda model, path: model.predict([X], X), TypeError, "outputs must be a list"),
         (lambda model, path: model.predict([X], []), ValueError, "1 outputs, 0"),
         (lambda model, path: model.predict([X], ["y"]), TypeError, "output 'y'"),
+        (
+            lambda model, path: model.predict([X], [np.zeros(_shape(model), np.int32)]),
+            TypeError,
+            "output 'y' holds FLOAT32, not INT32",
+        ),
+        (
+            lambda model, path: model.predict([X], [mslite.Tensor(None, _shape(model), mslite.DataType.FLOAT16)]),
+            TypeError,
+            "output 'y' holds FLOAT32, not FLOAT16",
+        ),
+        (
+            lambda model, path: model.predict([X], [np.zeros(_shape(model)[::-1], np.float32)]),
+            RuntimeError,
+            r"output 'y' has the shape \[\d, \d\], the given tensor",
+        ),
         (lambda model, path: model.resize(1, [[2, 3]]), TypeError, "inputs must be a list"),
         (lambda model, path: model.resize(model.get_inputs(), 1), TypeError, "dims must be a list"),
         (lambda model, path: model.resize(model.get_inputs(), [1]), TypeError, "a list of int"),

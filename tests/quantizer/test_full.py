@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from mslite.converter.errors import ConversionError
-from mslite.converter.mindir.graph import Module
+from mslite.converter.mindir.graph import Graph, Module, constant
 from mslite.converter.mindir.module_copy import copy_module
-from mslite.converter.mindir.ops.enums import DataType, QuantType
-from mslite.converter.mindir.ops.matmul import MatMulFusion
+from mslite.converter.mindir.ops.enums import ActivationType, DataType, Format, QuantType
+from mslite.converter.mindir.ops.matmul import FullConnection, MatMulFusion
 from mslite.converter.mindir.quantised import real_numbers, same_records
 from mslite.converter.mindir.verifier import verify
 from mslite.quantizer.pipeline import quantise
@@ -24,7 +24,17 @@ from mslite.quantizer.results import QuantiseReport
 from mslite.quantizer.rewrite.graph import Boundary
 from mslite.quantizer.settings import ActivationMethod, QuantizerSettings, quantizer_settings
 from mslite.quantizer.stages import Stages
-from tests.quantizer.networks import image_network, matrix_network, node_of, run, samples, sqnr
+from tests.quantizer.networks import (
+    convolution,
+    image_network,
+    matrix_network,
+    node,
+    node_of,
+    real,
+    run,
+    samples,
+    sqnr,
+)
 
 NETWORKS = {"image": image_network, "matrix": matrix_network}
 
@@ -77,6 +87,33 @@ def test_more_bits_are_closer(name: str, tmp_path: Path) -> None:
     assert found[3] > found[2] + 3
 
 
+@pytest.mark.parametrize("per_channel", ["true", "false"])
+@pytest.mark.parametrize("operator", ["Conv2DFusion", "FullConnection"])
+@pytest.mark.parametrize("share", [0.0, 1e-4, 1e-7, 1e-8, 1e-30])
+@pytest.mark.parametrize("bits", ["8", "16"])
+def test_nearly_dead_channels_keep_their_biases(
+    bits: str, share: float, operator: str, per_channel: str, tmp_path: Path
+) -> None:
+    """Weight decay leaves channels whose weights are this share of the others, or all are: their sums get multipliers that are
+    next to 0, and their biases make up the result."""
+    draw = np.random.default_rng(20)
+    is_conv = operator == "Conv2DFusion"
+    shape = (6, 3, 3, 6) if is_conv else (6, 24)
+    weights = (draw.standard_normal(shape) * 0.2).astype(np.float32)
+    weights[slice(None) if per_channel == "false" else 1] *= np.float32(share)
+    bias = np.array([0.5, 1.0, -2.0, 3.0, 0.1, -1.0], np.float32)
+    x, y = (real("x", 1, 7, 7, 6), real("y", 1, 7, 7, 6)) if is_conv else (real("x", 4, 24), real("y", 4, 6))
+    op = convolution((6, 6), activation=ActivationType.NO_ACTIVATION) if is_conv else FullConnection(has_bias=True)
+    layer = node(op, "layer", [x, constant("w", weights, Format.NHWC), constant("b", bias)], y)
+    module = Module([Graph("main", [x], [y], [layer])])
+    result, _ = quantised(module, full(bit_num=bits, per_channel=per_channel, min_quant_weight_size="0"))
+    sample = samples(module, 1, seed=9)[0]
+    wanted, got = run(module, sample, tmp_path)[0], run(result, sample, tmp_path)[0]
+    step = float(np.abs(wanted).max()) / (100 if bits == "8" else 10000)
+    np.testing.assert_allclose(got[..., 1], wanted[..., 1], atol=2 * step)
+    assert sqnr(wanted, got) > (35 if bits == "8" else 45)
+
+
 def test_records_of_the_image_network() -> None:
     module, report = quantised(image_network(), to_the_end(full()))
     float_module = image_network()
@@ -84,11 +121,11 @@ def test_records_of_the_image_network() -> None:
     assert {layer.name for layer in report.layers if layer.precision is Precision.INT8} == {
         node.name for node in float_module.main.nodes
     }
-    for node in module.main.nodes:
-        if node.op.name in ("QuantDTypeCast", "Reshape", "Concat"):
-            assert node.quant_type is QuantType.QUANT_NONE
+    for made in module.main.nodes:
+        if made.op.name in ("QuantDTypeCast", "Reshape", "Concat"):
+            assert made.quant_type is QuantType.QUANT_NONE
         else:
-            assert node.quant_type is QuantType.QUANT_ALL
+            assert made.quant_type is QuantType.QUANT_ALL
     # weights: symmetric per output channel, -127 ... 127; bias in the scale of the products
     weight, bias = conv.inputs[1], conv.inputs[2]
     assert weight.dtype is DataType.INT8

@@ -274,3 +274,18 @@ def test_what_has_no_form_on_integers_is_named() -> None:
     assert "LSTMSequence: float, as it has no form on stored integers (100.0 % of the multiply-accumulates)" in notes
     module = network()
     assert not any("no form" in note for note in quantise(module, settings, samples(module, 4)).notes)
+
+
+@pytest.mark.parametrize("per_channel", ["true", "false"])
+@pytest.mark.parametrize("gate", range(4))
+def test_nearly_dead_gates_keep_their_biases(gate: int, per_channel: str, tmp_path: Path) -> None:
+    """Their weights are so small that the biases are beyond 32 bits in the scale of their sums."""
+    module = network()
+    (lstm,) = module.main.nodes
+    rows = slice(gate * HIDDEN, (gate + 1) * HIDDEN)
+    weights = lstm.inputs[1].array().copy()
+    weights[:, rows] *= np.float32(1e-12)
+    lstm.inputs[1].data = weights
+    result, _ = quantised(module, per_channel)
+    sample = samples(module, 1, seed=9)[0]
+    assert sqnr(run(module, sample, tmp_path)[0], run(result, sample, tmp_path)[0]) > 15

@@ -110,6 +110,29 @@ TEST_F(Small, WritesIntoItsOwnOutputThatRefersToTheCallersMemory) {
   EXPECT_TRUE(outputs[0] == model.GetOutputs()[0]);
 }
 
+TEST_F(Small, RefusesMemoryOfAnotherTypeForAnOutput) {
+  const std::vector<float> x = Ramp(1200);
+  std::vector<int32_t> target(1200, -1);
+  const std::vector<int32_t> before = target;
+  std::vector<MSTensor> outputs = {*std::unique_ptr<MSTensor>(MSTensor::CreateRefTensor(
+      "mine", DataType::kNumberTypeInt32, {4, 300}, target.data(), target.size() * sizeof(int32_t), false))};
+  const Status status = model.Predict({FloatTensor({4, 300}, x)}, &outputs);
+  EXPECT_EQ(status, kLiteParamInvalid);
+  EXPECT_NE(status.GetErrDescription().find("int32"), std::string::npos);
+  EXPECT_EQ(target, before);
+
+  MSTensor own = model.GetOutputs()[0];
+  own.SetDataType(DataType::kNumberTypeInt32);
+  own.SetData(target.data(), false);
+  std::vector<MSTensor> fresh;
+  EXPECT_EQ(model.Predict({FloatTensor({4, 300}, x)}, &fresh), kLiteParamInvalid);
+  EXPECT_EQ(target, before);
+
+  own.SetData(nullptr, false);
+  ASSERT_TRUE(model.Predict({FloatTensor({4, 300}, x)}, &fresh).IsOk());
+  EXPECT_EQ(fresh[0].DataType(), DataType::kNumberTypeFloat32);
+}
+
 TEST_F(Small, RefusesToResizeWhatWasGivenTooManyDimensions) {
   const std::vector<MSTensor> inputs = model.GetInputs();
   MSTensor(inputs[0]).SetShape(std::vector<int64_t>(64, 1));

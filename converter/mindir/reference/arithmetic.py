@@ -23,6 +23,17 @@ def _truncated_divide(a: Array, b: Array) -> Array:
     return np.where((b != 0) & (quotient < 0) & (quotient * b != a), quotient + 1, quotient)
 
 
+def _shift_left(a: Array, b: Array) -> Array:
+    width = 8 * a.dtype.itemsize
+    return np.where((b >= 0) & (b < width), np.left_shift(a, np.clip(b, 0, width - 1)), 0).astype(a.dtype)
+
+
+def _shift_right(a: Array, b: Array) -> Array:
+    width = 8 * a.dtype.itemsize
+    shifted = np.right_shift(a, np.where((b >= 0) & (b < width), b, width - 1).astype(b.dtype))
+    return shifted if a.dtype.kind == "i" else np.where(b < width, shifted, 0).astype(a.dtype)
+
+
 FUNCTIONS: dict[str, Callable[[Array, Array], Array]] = {
     "AddFusion": np.add,
     "SubFusion": np.subtract,
@@ -38,20 +49,25 @@ FUNCTIONS: dict[str, Callable[[Array, Array], Array]] = {
     "BitwiseAnd": np.bitwise_and,
     "BitwiseOr": np.bitwise_or,
     "BitwiseXor": np.bitwise_xor,
-    "ShiftLeft": np.left_shift,
-    "ShiftRight": np.right_shift,
+    "ShiftLeft": _shift_left,
+    "ShiftRight": _shift_right,
     "Atan2": np.arctan2,
 }
+
+
+_SHIFTS = ("ShiftLeft", "ShiftRight")
 
 
 @reference(*FUNCTIONS)
 def binary(op: Operator, inputs: Inputs) -> list[Array]:
     """The NumPy function with broadcasting, then the fused activation. Integers wrap."""
-    a, b = (widened(x) for x in inputs)
+    assert inputs[0] is not None
+    assert inputs[1] is not None
+    # Of shifts the width counts.
+    a, b = (inputs[0], inputs[1]) if op.name in _SHIFTS else (widened(inputs[0]), widened(inputs[1]))
     y = FUNCTIONS[op.name](a, b)
     activation = getattr(op, "activation_type", ActivationType.NO_ACTIVATION)
     y = apply_activation(activation_ops.Activation(activation_type=activation), y)
-    assert inputs[0] is not None
     return [np.asarray(y, inputs[0].dtype)]
 
 
@@ -113,7 +129,6 @@ _SHAPES = (
 )
 _FLOATS = ("AddFusion", "SubFusion", "MulFusion", "DivFusion", "RealDiv", "FloorDiv", "FloorMod", "Mod", "Maximum",
            "Minimum", "SquaredDifference", "Atan2")  # fmt: skip
-_SHIFTS = ("ShiftLeft", "ShiftRight")
 for _name in FUNCTIONS:
     _op = getattr(ops, _name)()
     _divides = "Div" in _name or "Mod" in _name
@@ -133,6 +148,13 @@ for _name in FUNCTIONS:
             _right = integers(1 if _divides else 0, 9, 3, 1, dtype=_dtype) * np.where(_signed, -1, 1).astype(_dtype)
         case(_dtype, _op, [_left, _right])
         case(f"{_dtype}-left", _op, [_left[:1, :1, :1], np.abs(_right)])
+
+for _name in _SHIFTS:
+    for _dtype in ("int8", "int32", "int64", "uint8", "uint32"):
+        _least, _width = int(np.iinfo(_dtype).min), 8 * np.dtype(_dtype).itemsize
+        _amounts = [0, 1, _width - 1, _width, _width + 1, 100] + ([-1, -40] if _least else [])
+        _numbers = np.array([[_least], [np.iinfo(_dtype).max], [5]], _dtype)
+        case(f"{_dtype}-amounts", getattr(ops, _name)(), [_numbers, np.array(_amounts, _dtype)])
 
 _LIMITS = np.array([-(2**31), -7, 7, 2**31 - 1], np.int32)
 for _name in ("DivFusion", "FloorDiv", "FloorMod", "Mod"):

@@ -68,8 +68,12 @@ def every(op: ops.All, inputs: Inputs) -> list[Array]:
     return [np.asarray(inputs[0].all(axes, keepdims=op.keep_dims != 0))]
 
 
-def _order(x: Array, axis: int, largest: bool) -> Array:
-    """Indices along the axis, the first in order first; equal elements by their index."""
+def _order(x: Array, axis: int, largest: bool, nan_first: bool) -> Array:
+    """Indices along the axis, the first in order first; equal elements by their index. NaN comes before or behind all."""
+    if x.dtype.kind == "f" and nan_first is not largest:
+        behind = -np.isnan(x).astype(np.int64) if nan_first else np.isnan(x).astype(np.int64)
+        numbers = np.where(np.isnan(x), 0, -x if largest else x)
+        return np.lexsort((numbers, behind), axis=axis)
     if largest:
         return np.flip(x.shape[axis] - 1 - np.argsort(np.flip(x, axis), axis=axis, kind="stable"), axis)
     return np.argsort(x, axis=axis, kind="stable")
@@ -80,18 +84,18 @@ def arg(op: ops.ArgMaxFusion | ops.ArgMinFusion, inputs: Inputs) -> list[Array]:
     """Indices (int32) of the first top_k elements in order, or their values with out_max_value."""
     assert inputs[0] is not None
     x, count = inputs[0], max(op.top_k, 1)
-    index = np.take(_order(x, op.axis, op.name == "ArgMaxFusion"), range(count), axis=op.axis)
+    index = np.take(_order(x, op.axis, op.name == "ArgMaxFusion", True), range(count), axis=op.axis)
     y = np.take_along_axis(x, index, op.axis) if op.out_max_value else index.astype(np.int32)
     return [y if op.keep_dims or count > 1 else np.squeeze(y, op.axis)]
 
 
 @reference("TopKFusion")
 def top_k(op: ops.TopKFusion, inputs: Inputs) -> list[Array]:
-    """Values and indices (int32) of the k largest or smallest elements, sorted."""
+    """Values and indices (int32) of the k largest or smallest elements, sorted; NaN counts as the largest number."""
     x, k = inputs
     assert x is not None
     assert k is not None
-    index = np.take(_order(x, op.axis, op.largest >= 0), range(int(k.item())), axis=op.axis)
+    index = np.take(_order(x, op.axis, op.largest >= 0, op.largest >= 0), range(int(k.item())), axis=op.axis)
     return [np.take_along_axis(x, index, op.axis), index.astype(np.int32)]
 
 
@@ -192,6 +196,14 @@ for _dtype in ("float32", "int32", "int64"):
     for _largest in (-1, 1):
         _top = ops.TopKFusion(axis=1, largest=_largest)
         case(f"{_dtype}-{_largest}", _top, [integers(0, 30, 5, 41, 3).astype(_dtype), int32([7])], (1,))
+_nan = np.where(integers(0, 4, 5, 9, 3) == 0, np.nan, integers(0, 5, 5, 9, 3))
+for _dtype in ("float32", "float64"):
+    for _largest in (-1, 1):
+        for _k in (1, 4, 9):
+            _top = ops.TopKFusion(axis=1, largest=_largest)
+            case(f"{_dtype}-nan-{_largest}-{_k}", _top, [_nan.astype(_dtype), int32([_k])], (1,))
+    for _cls in (ops.ArgMaxFusion, ops.ArgMinFusion):
+        case(f"{_dtype}-nan", _cls(axis=1), [_nan.astype(_dtype)])
 case("all", ops.TopKFusion(axis=-1, largest=1), [normal(3, 20), int32([20])], (1,))
 case("none", ops.TopKFusion(axis=-1, largest=1), [normal(3, 20), int32([0])], (1,))
 for _scan in (ops.CumSum, ops.CumProd):

@@ -1,4 +1,4 @@
-"""The attributes of a source node, read with type checks; what nobody reads is noticed."""
+"""The attributes and inputs of a source node, read with type checks; what nobody reads is noticed."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ class Attributes:
 
     def __init__(self, node: NodeProto, reader: TensorReader) -> None:
         self._attributes = {attribute.name: attribute for attribute in node.attribute}
+        self._given = [index for index, name in enumerate(node.input) if name]
         self._reader = reader
         self._read: set[str] = set()
+        self._read_inputs: set[int] = set()
 
     def block(self, reason: str, remedy: str, attribute: str = "") -> Blocked:
         """What a converter raises: `raise call.block(...)`."""
@@ -34,6 +36,21 @@ class Attributes:
     def unread_attributes(self) -> list[str]:
         """Attributes of the node that no one asked for. Dropping one silently would change the result."""
         return sorted(set(self._attributes) - self._read)
+
+    def unread_inputs(self) -> list[int]:
+        """Inputs of the node that no one asked for, by their places. Dropping one silently would change the result."""
+        return [index for index in self._given if index not in self._read_inputs]
+
+    def check_all_read(self) -> None:
+        """Raises Blocked for an attribute or an input that no one asked for."""
+        for name in self.unread_attributes():
+            raise self.block("this attribute is not understood", "Export the model without it", name)
+        for index in self.unread_inputs():
+            raise self.block(f"input {index} is not understood", "Export the model without it")
+
+    def ignore_inputs(self, *indices: int) -> None:
+        """Declares inputs that mean nothing for inference; without indices all of them, where somebody else reads them."""
+        self._read_inputs.update(indices or self._given)
 
     def _attribute(self, name: str, kind: int, kind_name: str) -> AttributeProto | None:
         self._read.add(name)

@@ -17,6 +17,7 @@ from mslite.converter.parsers.scope import Origin
 from mslite.converter.quoting import shortened
 
 from .attributes import Attributes
+from .deferred import Deferred
 from .scope import Scope
 from .tensor_sequence import TensorSequence
 
@@ -83,6 +84,7 @@ class Call(Attributes):
         """An input that is passed on, whatever it is."""
         if not self.has_input(index):
             raise self.block(f"input {index} is missing", "The model breaks the ONNX standard; export it again")
+        self._read_inputs.add(index)
         return self.scope.lookup(self.node.input[index])
 
     def optional(self, index: int) -> Value | None:
@@ -96,9 +98,17 @@ class Call(Attributes):
 
     def stored_weight(self, index: int) -> Value:
         """As `input`, but a quantised constant stays as it is stored: the node becomes one with quantised weights."""
-        known = self.scope.find_deferred(self.node.input[index]) if self.has_input(index) else None
+        known = self.deferred_input(index)
         stored = None if known is None else known.stored_weight()
         return self.input(index) if stored is None else stored
+
+    def deferred_input(self, index: int, own: bool = False) -> Deferred | None:
+        """What an input stands for until it is read; None for one that is a value already. `own`: of this graph alone."""
+        find = self.scope.deferred.get if own else self.scope.find_deferred
+        known = find(self.node.input[index]) if self.has_input(index) else None
+        if known is not None:
+            self._read_inputs.add(index)
+        return known
 
     def optional_stored_weight(self, index: int) -> Value | None:
         return self.stored_weight(index) if self.has_input(index) else None

@@ -94,7 +94,7 @@ def _own_parameter(call: Call, value: Value) -> Value:
 
 @onnx_operator("Identity")
 def identity(call: Call) -> Value | tuple[Value, ...]:
-    known = call.scope.deferred.get(call.node.input[0]) if call.node.input else None
+    known = call.deferred_input(0, own=True)
     if known is None:
         value = call.tensor_or_sequence(0)
         return _own_parameter(call, value) if isinstance(value, Value) else value

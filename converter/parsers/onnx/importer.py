@@ -147,6 +147,5 @@ class GraphImporter(Scope):
             if since > KNOWN_OPSET:
                 raise call.block(f"version {since} of the operator is not known", f"Export for opset {KNOWN_OPSET}")
         result = converter(call)
-        for name in call.unread_attributes():
-            raise call.block("this attribute is not understood", "Export the model without it", name)
+        call.check_all_read()
         return (result,) if isinstance(result, Value) else result

@@ -52,6 +52,8 @@ def gemm(call: Call) -> Value:
         bias = call.stored_weight(2)
         if bias.quant and bias.shape == (columns,):
             return call.emit(op, a, b, bias)
+    if beta == 0.0:
+        call.ignore_inputs(2)
     c = None if beta == 0.0 else call.optional(2)
     if c is not None and beta != 1.0:
         c = _scaled(call, c, beta)

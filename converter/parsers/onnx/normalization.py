@@ -104,6 +104,7 @@ def _batch_statistics(call: Call, x: Value, epsilon: float, momentum: float) -> 
     scale, bias = (call.emit(Reshape(), value, per_channel) for value in (scale, bias))
     y = call.emit(AddFusion(), call.emit(MulFusion(), call.emit(DivFusion(), centred, deviation), scale), bias)
     if not (call.has_output(1) or call.has_output(2)):
+        call.ignore_inputs(3, 4)
         return (y,)
     return y, _moved(call, call.input(3), mean, momentum), _moved(call, call.input(4), variance, momentum)
 

@@ -104,6 +104,7 @@ def plugin_converter(domain: str, name: str) -> Callable[[Call], Sequence[Value]
         for attribute in call.unread_attributes():
             reason = f"its parser in {entry.origin} does not read it"
             raise call.block(reason, "Read it with node.attribute, or export the model without it", attribute)
+        call.ignore_inputs()  # a parser of others may take the node for what it likes
         call.scope.types.tell(call.node.output, values)
         return values
 

@@ -21,6 +21,7 @@ from mslite.converter.mindir.ops.quantization import QuantDTypeCast
 from mslite.converter.mindir.ops.rearrange import Reshape
 from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.converter.mindir.ops.unary import Cast, Clip, Round
+from mslite.converter.mindir.positive_scales import has_negative, with_positive_scales
 from mslite.converter.mindir.quantised import ROUND_HALF_TO_EVEN, SHIFTS, SIGNED, real_numbers
 
 from .blocks import block_count, blocks_repeated
@@ -220,7 +221,14 @@ class Quantised(Deferred):
             if point is not None and (point.data is None or bool(np.any(point.data))):
                 value = call.emit(AddFusion(), value, parameters.spread(call, point, self.x))
             _, low, high = RANGES[self.element_type]
-            self._form("integers", call.emit(Clip(min=float(low), max=float(high)), value))
+            value = call.emit(Clip(min=float(low), max=float(high)), value)
+            given = parameters.scale.data
+            if given is not None and not (np.all(np.isfinite(given)) and np.all(given)):
+                # Some quotients are no numbers, which integers never are.
+                value = call.emit(Cast(), value, call.ints(int(self.dtype)))
+                value.dtype = self.dtype
+                value = as_float(call, value)
+            self._form("integers", value)
         return self._forms["integers"]
 
     def plain(self) -> Value:
@@ -310,11 +318,20 @@ def coded(call: Call, x: Value, parameters: Parameters) -> Coded:
             raise call.block(str(error), "Export the model again") from None
         return Coded(call, None, 0, real.astype(numpy_type(dtype)))
     count = scales.size
+    is_real = not np.all(np.isfinite(scales)) or (count == 1 and not scales.any())  # no record of an activation says so
     axis = call.axis(parameters.axis, data.ndim) if count > 1 else 0
     if count < 1 or (count > 1 and data.shape[axis] != count) or zero.size not in (1, count):
         raise call.block(
             f"{count} scales and {zero.size} zero points do not fit {data.shape}", "Export the model again"
         )
+    if is_real:
+        dims = [1] * data.ndim
+        if count > 1:
+            dims[axis] = count
+        factors, points = (array.astype(np.float32).reshape(dims if array.size > 1 else ()) for array in (scales, zero))
+        with np.errstate(invalid="ignore"):
+            real = (data.astype(np.float32) - points) * factors
+        return Coded(call, None, 0, real.astype(numpy_type(dtype)))
     kind = x.dtype
     shift = SHIFTS.get(kind, 0)
     if shift:
@@ -325,6 +342,8 @@ def coded(call: Call, x: Value, parameters: Parameters) -> Coded:
         QuantParam(scale=float(scale), zeroPoint=int(point), numBits=bits, dstDtype=int(kind))
         for scale, point in zip(scales.reshape(-1).astype(np.float64), points, strict=True)
     )
+    if has_negative(records):
+        data, records = with_positive_scales(data, records, axis) or (data, records)
     stored = constant(call.scope.session.values.unique(f"{x.name}/stored"), data)
     stored.quant = records
     call.scope.axes[id(stored)] = axis

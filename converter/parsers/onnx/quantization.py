@@ -64,7 +64,7 @@ def quantize(call: Call) -> tuple[Value, ...]:
 def dequantize(call: Call) -> tuple[Value, ...] | Value:
     """scale * (x - zero point)."""
     parameters = _parameters(call)
-    known = call.scope.deferred.get(call.node.input[0]) if call.node.input else None
+    known = call.deferred_input(0, own=True)
     if isinstance(known, Quantised):
         return _like_scale(call, known.real(parameters), parameters)
     x = call.input(0)

@@ -123,7 +123,7 @@ def unsqueeze(call: Call) -> Value:
 @onnx_operator("Transpose")
 def transpose(call: Call) -> Value | tuple[Value, ...]:
     """Quantised weights are transposed as they are stored."""
-    known = call.scope.find_deferred(call.node.input[0]) if call.has_input(0) else None
+    known = call.deferred_input(0)
     stored = known.stored if isinstance(known, Coded) else None
     x = call.input(0) if stored is None else stored
     perm = call.integers("perm")

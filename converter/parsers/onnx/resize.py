@@ -79,6 +79,7 @@ def resize(call: Call) -> Value:
         roi = call.input(1)
     else:
         call.choice("coordinate_transformation_mode", coordinates, dict.fromkeys(_ALL_COORDINATES))
+        call.ignore_inputs(1)  # the region of tf_crop_and_resize
     return _resize(call, x, target, roi, method, coordinates, nearest)
 
 

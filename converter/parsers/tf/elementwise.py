@@ -9,6 +9,7 @@ from mslite.converter.mindir.ops.creation import OnesLike, ZerosLike
 from mslite.converter.mindir.ops.enums import DataType, ReduceMode
 from mslite.converter.mindir.ops.rearrange import Reshape, Unsqueeze
 from mslite.converter.mindir.ops.reduction import ReduceFusion
+from mslite.converter.parsers.shifts import limited_shift
 
 from .call import Call
 from .complex_numbers import from_real
@@ -34,8 +35,6 @@ BINARY: dict[str, Operator] = {
     "BitwiseAnd": ops.BitwiseAnd(),
     "BitwiseOr": ops.BitwiseOr(),
     "BitwiseXor": ops.BitwiseXor(),
-    "LeftShift": ops.ShiftLeft(),
-    "RightShift": ops.ShiftRight(),
     "Equal": comparison.Equal(),
     "NotEqual": comparison.NotEqual(),
     "Greater": comparison.Greater(),
@@ -45,6 +44,8 @@ BINARY: dict[str, Operator] = {
     "LogicalAnd": comparison.LogicalAnd(),
     "LogicalOr": comparison.LogicalOr(),
 }
+
+SHIFTS: dict[str, ops.ShiftLeft | ops.ShiftRight] = {"LeftShift": ops.ShiftLeft(), "RightShift": ops.ShiftRight()}
 
 _UNARY: dict[str, Operator] = {
     "Abs": unary.Abs(),
@@ -87,6 +88,11 @@ _UNARY: dict[str, Operator] = {
 @tf_operator(*BINARY)
 def binary(call: Call) -> Value:
     return call.emit(BINARY[call.operator], call.input(0), call.input(1))
+
+
+@tf_operator(*SHIFTS)
+def shift(call: Call) -> Value:
+    return limited_shift(call, SHIFTS[call.operator], call.input(0), call.input(1))
 
 
 @tf_operator(*_UNARY)

@@ -11,7 +11,7 @@ from mslite.converter.parsers.naming import Blocked
 
 from .attributes import Attributes
 from .call import Call
-from .elementwise import BINARY
+from .elementwise import BINARY, SHIFTS
 from .functions import PASSING
 from .model import Ref, SourceGraph, SourceNode
 from .numbering import in_numbered_order
@@ -87,7 +87,9 @@ def _takes_scalar(graph: SourceGraph, node: SourceNode) -> bool:
                         seen.add(reader.name)
                         open_names.append(reader.name)
                 elif _SCALAR_OPERANDS.get(reader.operator, position) != position or (
-                    reader.operator not in BINARY and reader.operator not in _SCALAR_OPERANDS
+                    reader.operator not in BINARY
+                    and reader.operator not in SHIFTS
+                    and reader.operator not in _SCALAR_OPERANDS
                 ):
                     return False
     return True

@@ -7,6 +7,7 @@ from mslite.converter.mindir.ops import arithmetic as ops
 from mslite.converter.mindir.ops import comparison, unary
 from mslite.converter.mindir.ops.creation import ZerosLike
 from mslite.converter.mindir.ops.rearrange import Reshape
+from mslite.converter.parsers.shifts import limited_shift
 
 from .call import Call
 from .registry import tflite_operator
@@ -22,7 +23,6 @@ _BINARY = {
     "POW": ops.PowFusion(scale=1.0, shift=0.0),
     "ATAN2": ops.Atan2(),
     "BITWISE_XOR": ops.BitwiseXor(),
-    "RIGHT_SHIFT": ops.ShiftRight(),
     "EQUAL": comparison.Equal(),
     "NOT_EQUAL": comparison.NotEqual(),
     "GREATER": comparison.Greater(),
@@ -62,6 +62,11 @@ def fused(call: Call) -> Value:
 @tflite_operator(*_BINARY)
 def binary(call: Call) -> Value:
     return call.emit(_BINARY[call.node.name], call.input(0), call.input(1))
+
+
+@tflite_operator("RIGHT_SHIFT")
+def right_shift(call: Call) -> Value:
+    return limited_shift(call, ops.ShiftRight(), call.input(0), call.input(1))
 
 
 @tflite_operator(*_UNARY)

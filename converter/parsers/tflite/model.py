@@ -13,7 +13,6 @@ from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.flatbuffer import FlatBufferError, Source, Table
 from mslite.converter.mindir.graph import Array
 from mslite.converter.mindir.ops.enums import DataType
-from mslite.converter.mindir.quantised import NARROW
 
 from .element_types import ElementType, element_type
 from .options import Options
@@ -210,8 +209,6 @@ def _tensor(table: Table, index: int, buffers: list[memoryview]) -> SourceTensor
         blocks = read_blocks(described) if (described := quantization.table(5)) is not None else None
         dtype = DataType.FLOAT32 if blocks is not None and len(data) else DataType.UNKNOWN
         type_name = f"{type_name} with scales per block"
-    elif len(data) and dtype in NARROW and records is not None and min(records.scales) < 0:
-        dtype = DataType.FLOAT32  # no kernel takes such scales
     elif details == _MULTI_AXIS:
         dtype, type_name = DataType.UNKNOWN, f"{type_name} with scales along several dimensions"
     return SourceTensor(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import isfinite
+
 import numpy as np
 
 from mslite.converter.mindir.flatbuffer import FlatBufferError
@@ -50,7 +52,7 @@ def quant_params(tensor: SourceTensor, shifted: bool = True) -> tuple[QuantParam
     quantization = tensor.quantization
     if quantization is None or (tensor.dtype not in NARROW and (tensor.dtype not in _BIASES or tensor.data is None)):
         return ()
-    if tensor.dtype in _BIASES and not any(quantization.scales):
+    if tensor.dtype in _BIASES and not (any(quantization.scales) and all(map(isfinite, quantization.scales))):
         return ()
     shift = SHIFTS.get(tensor.dtype, 0) if shifted else 0
     bits = 8 * numpy_type(tensor.dtype).itemsize
@@ -95,6 +97,16 @@ def has_scales(tensor: SourceTensor) -> bool:
     """True for a tensor that is computed and has a scale for each index of a dimension."""
     quantization = tensor.quantization
     return is_quantised(tensor) and tensor.data is None and quantization is not None and len(quantization.scales) > 1
+
+
+def impossible_scale(tensor: SourceTensor) -> float | None:
+    """A scale that nothing computes with: none of a constant is infinite or no number, none of another tensor negative either."""
+    if not is_quantised(tensor) or tensor.quantization is None:
+        return None
+    is_constant = tensor.data is not None
+    return next(
+        (scale for scale in tensor.quantization.scales if not isfinite(scale) or (scale < 0 and not is_constant)), None
+    )
 
 
 def is_quantised(tensor: SourceTensor) -> bool:

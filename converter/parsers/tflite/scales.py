@@ -5,7 +5,6 @@ The scales of blocks lie in a tensor of their own; such constants are decoded wh
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -84,7 +83,7 @@ def read_quantization(table: Table | None, name: str) -> Quantization | None:
     if table is None:
         return None
     scales = table.numbers(2, "float")
-    if not scales or not all(math.isfinite(scale) for scale in scales):
+    if not scales:
         return None
     points = tuple(int(point) for point in table.numbers(3, "long") or (0,) * len(scales))
     if not all(-_LARGEST_ZERO_POINT <= point <= _LARGEST_ZERO_POINT for point in points):

@@ -10,6 +10,7 @@ from mslite.converter.mindir.graph import constant as make_constant
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.mindir.ops.quantization import QuantDTypeCast
 from mslite.converter.mindir.ops.tables import QuantParam
+from mslite.converter.mindir.positive_scales import has_negative, with_positive_scales
 from mslite.converter.mindir.quantised import NARROW, is_quantised
 from mslite.converter.parsers.naming import Blocked
 from mslite.converter.parsers.scope import Origin
@@ -17,7 +18,7 @@ from mslite.converter.parsers.scope import Origin
 from .constants import Constants
 from .graph_variables import GraphVariables
 from .model import SourceGraph, SourceTensor
-from .records import quant_params, record_axis, scaled, stored
+from .records import impossible_scale, quant_params, record_axis, scaled, stored
 from .session import Session
 
 
@@ -79,6 +80,9 @@ class Scope(Constants):
             array = scaled(tensor, array)
         value = make_constant(name, stored(tensor, array), format_of(tensor))
         value.quant = quant_params(tensor)
+        if has_negative(value.quant) and tensor.quantization is not None:
+            made = with_positive_scales(value.array(), value.quant, tensor.quantization.axis)
+            value.data, value.quant = made or (value.data, value.quant)
         if len(value.quant) > 1 and tensor.quantization is not None:
             self.check_axis(value, tensor.quantization.axis)
         return value
@@ -135,10 +139,9 @@ class Scope(Constants):
             computed = "computed " if tensor.element.decode is not None and tensor.data is None else ""
             reason = f"{computed}tensors of type {tensor.type_name} are not supported"
             raise Blocked(reason, "Export the model with another element type")
-        quantization = tensor.quantization
-        if quantization is not None and min(quantization.scales) < 0 and tensor.data is None and tensor.dtype in NARROW:
-            reason = f"the tensor '{tensor.name}', which is computed, has a scale below zero"
-            raise Blocked(reason, "Quantise the model again")
+        scale = impossible_scale(tensor)
+        if scale is not None:
+            raise Blocked(f"tensor '{tensor.name}' has the scale {scale}", "Quantise it with positive scales")
 
 
 def _check_records(name: str, dtype: DataType, records: tuple[QuantParam, ...]) -> None:

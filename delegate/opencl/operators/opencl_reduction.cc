@@ -132,6 +132,7 @@ void PlanTopK(OpenClPlan *plan) {
   const bool is_largest = static_cast<const mslite_TopKFusion *>(node.params)->largest >= 0;
   OpenClLaunch &launch = plan->Launch("reduction", "top_k");
   launch.Define("TOP_K", 1).Define("BEFORE(a,b)", is_largest ? "((a)>(b))" : "((a)<(b))");
+  launch.Define("NAN_FIRST", is_largest ? 1 : 0);
   launch.Input("x", plan->Input(0)).Output("y", plan->Output());
   if (node.output_count > 1) launch.Output("indices", plan->Output(1));
   launch.Integer(x.dims[axis]).Integer(inner).Integer(node.outputs[0]->dims[axis]).Integer(count).Items(count);

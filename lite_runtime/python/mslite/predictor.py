@@ -12,7 +12,7 @@ from mslite import _runtime
 from mslite.meta import Meta, TensorMeta, meta_of, text_of
 from mslite.settings import integer
 from mslite.tensor import Array, Input, Tensor, contiguous, native_input, tensor_of
-from mslite.types import data_type_of
+from mslite.types import DataType, data_type_of
 from mslite.workers import Workers, ask
 
 Path = str | os.PathLike[str]
@@ -55,8 +55,8 @@ class Predictor:
         """Runs the model and returns its outputs, which are the caller's to keep.
 
         `inputs` are in the order of `get_inputs`: tensors, NumPy arrays, or what has `__dlpack__`; C-contiguous memory is
-        read in place. The memory of `outputs`, where given, is written in place. The GIL is released; calls from several
-        threads are served in the order in which they came.
+        read in place. The memory of `outputs`, where given, is written in place; they have the types and shapes of the
+        results. The GIL is released; calls from several threads are served in the order in which they came.
 
         Raises TypeError, ValueError, or RuntimeError with the runtime's reason."""
         return self._workers.run(self._work(inputs, outputs))
@@ -143,6 +143,8 @@ def _native_outputs(metas: Sequence[TensorMeta], outputs: Sequence[Tensor | Arra
             tensor = given if isinstance(given, Tensor) else Tensor.from_numpy(given)
         except ValueError as error:
             raise ValueError(f"output '{meta.name}': {error}") from None
+        if meta.dtype != DataType.UNKNOWN and tensor.dtype != meta.dtype:
+            raise TypeError(f"output '{meta.name}' holds {meta.dtype.name}, not {tensor.dtype.name}")
         described, array = native_input(tensor, meta.name)
         if not array.flags.writeable:
             raise ValueError(f"output '{meta.name}': the memory is read-only")

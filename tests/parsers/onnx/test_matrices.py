@@ -10,7 +10,7 @@ import pytest
 
 from mslite.converter.parsers.onnx import parse
 
-from .helper import check, make_model, node, one, operators, random
+from .helper import check, compute, make_model, node, one, operators, random, reference
 
 
 @pytest.mark.parametrize(
@@ -167,3 +167,15 @@ def test_functions_are_expanded_with_their_defaults(tmp_path: Path) -> None:
     nodes = [node("HannWindow", ["n"], ["w"]), node("Mul", ["w", "x"], ["y"])]
     inputs = {"x": random(7)}
     check(make_model(nodes, inputs, ["y"], size), inputs, tmp_path)
+
+
+@pytest.mark.parametrize("largest", [0, 1])
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_the_order_of_what_is_no_number(count: int, largest: int, tmp_path: Path) -> None:
+    """It is larger than any number, as in onnxruntime, NumPy and PyTorch."""
+    nan = np.nan
+    x = np.array([[1, nan, 3, 2, 2], [nan, nan, -1, np.inf, nan], [4, 3, 2, 1, nan]], np.float32)
+    inputs = {"x": x}
+    model = one("TopK", inputs, {"k": np.array([count])}, outputs=2, largest=largest)
+    for got, wanted in zip(compute(model, inputs, tmp_path), reference(model, inputs), strict=True):
+        np.testing.assert_array_equal(got, wanted)

@@ -16,6 +16,7 @@ from mslite.converter.parsers.onnx import parse
 from mslite.converter.parsers.onnx.registry import KNOWN_OPSET, registered_operators
 
 from .helper import make_model, node, one, random
+from .microsoft import foreign
 
 
 def test_all_blockers_are_reported_at_once() -> None:
@@ -212,3 +213,40 @@ def test_strings_in_a_recurrent_layer() -> None:
     with pytest.raises(ConversionError, match="holds strings") as caught:
         parse(proto)
     assert all("contradict" not in blocker.reason for blocker in caught.value.blockers)
+
+
+@pytest.mark.parametrize(("operator", "place"), [("Relu", 1), ("Conv", 4), ("LayerNormalization", 3), ("TopK", 2)])
+def test_an_input_that_nobody_reads_blocks(operator: str, place: int) -> None:
+    """One that is not of the operator's definition, as a newer version might have it."""
+    constants = {
+        "Relu": {}, "Conv": {"w": random(3, 2, 2, 2), "b": random(3)}, "TopK": {"k": np.array([1], np.int64)},
+        "LayerNormalization": {"w": random(4), "b": random(4)},
+    }[operator]  # fmt: skip
+    model = one(operator, {"x": random(1, 2, 4, 4)}, constants, outputs=2 if operator == "TopK" else 1)
+    names = model.graph.node[0].input
+    names.extend([""] * (place - len(names)))
+    names.append("x")
+    with pytest.raises(ConversionError, match=f"{operator}.*input {place} is not understood"):
+        parse(model)
+
+
+@pytest.mark.parametrize("operator", ["Gelu", "QuickGelu", "BiasGelu", "SkipLayerNormalization", "QLinearSigmoid"])
+def test_an_input_that_no_expansion_reads_blocks(operator: str) -> None:
+    x, number = random(1, 2, 4), np.array(1, np.float32)
+    inputs = {
+        "Gelu": {"x": x}, "QuickGelu": {"x": x}, "BiasGelu": {"x": x, "b": random(4)},
+        "SkipLayerNormalization": {"x": x, "skip": x, "gamma": random(4)},
+        "QLinearSigmoid": {"x": x.astype(np.uint8), "s": number, "z": np.uint8(1), "t": number, "u": np.uint8(1)},
+    }[operator]  # fmt: skip
+    model = foreign(operator, {name: np.asarray(array) for name, array in inputs.items()})
+    names = model.graph.node[0].input
+    names.extend([""] * (9 - len(names)))
+    names.append("x")
+    with pytest.raises(ConversionError, match=f"{operator}.*input 9 is not understood"):
+        parse(model)
+
+
+def test_inputs_that_mean_nothing_are_no_blockers() -> None:
+    x = random(1, 2, 4, 4)
+    parse(one("Resize", {"x": x}, {"roi": np.zeros(8, np.float32), "scales": np.float32([1, 1, 2, 2])}))
+    parse(one("Gemm", {"x": random(2, 3)}, {"w": random(3, 4), "c": random(4)}, beta=0.0))

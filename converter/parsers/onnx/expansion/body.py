@@ -56,6 +56,7 @@ class Body(Attributes):
         """The name of an input that must be there."""
         if not self.has_input(index):
             raise self.block(f"input {index} is missing", _EXPORT_AGAIN)
+        self._read_inputs.add(index)
         return str(self.node.input[index])
 
     def has_output(self, index: int) -> bool:
@@ -138,6 +139,7 @@ class Body(Attributes):
 
     def standard(self, count: int | None = None, **attributes: Any) -> None:
         """The standard operator of the same name with the same inputs and outputs, and these attributes."""
+        self.ignore_inputs()  # the standard operator reads them
         outputs = list(self.node.output)[:count]
         node = helper.make_node(self.node.op_type, list(self.node.input), outputs, name=self._label)
         for key, value in attributes.items():

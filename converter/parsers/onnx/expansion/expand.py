@@ -89,9 +89,7 @@ def _expand(
     body = Body(node, version, types, constants, names)
     try:
         expander(body)
-        unread = body.unread_attributes()
-        if unread:
-            raise body.block("this attribute is not understood", "Export the model without it", unread[0])
+        body.check_all_read()
     except Unknown as unknown:
         unexpanded.waiting[key] = NotKnown(
             f"{unknown.what} is not known", "Give --inputShape, or export the model with fixed shapes"

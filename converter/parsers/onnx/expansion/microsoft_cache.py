@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import isfinite
+
 from onnx import TensorProto
 
 from .attention_parts import head_count, last_dim, lowest, optional, positions, scale_of
@@ -71,6 +73,12 @@ def _require_plain_cache(body: Body) -> None:
         if body.text(name, plain) != plain:
             raise body.block("a quantised cache is not supported", "Export a float cache", name)
     body.ignore("kv_cache_bit_width")  # means nothing without quantisation
+    if body.boolean("sliding_window_cache"):
+        raise body.block(
+            "a cache of the window alone is not supported",
+            "Export with sliding_window_cache = 0",
+            "sliding_window_cache",
+        )
     if body.integer("qk_output"):
         raise body.block("the output of the scores is not supported", "Export without it", "qk_output")
     if body.has_output(3):
@@ -89,6 +97,25 @@ def _operands(body: Body, heads: int, groups: int) -> tuple[list[str], int]:
     counts = (heads, groups, groups)
     rows = [body.reshape(part, 0, 0, count, head_size) for part, count in zip(parts, counts, strict=True)]
     return [body.transpose(row, 0, 2, 1, 3) for row in rows], head_size
+
+
+def _normalised(body: Body, q: str, k: str) -> tuple[str, str]:
+    """q and k over the roots of the mean squares of each head, times their weights [d], where these are given."""
+    names = ("qk_norm_epsilon", "q_norm_epsilon", "k_norm_epsilon")
+    if not body.has_input(14) and not body.has_input(15):
+        body.ignore(*names)
+        return q, k
+    shared = body.real(names[0], 1e-6)
+    results = []
+    for x, index, name in ((q, 14, names[1]), (k, 15, names[2])):
+        epsilon = body.real(name, shared)
+        if not (isfinite(epsilon) and epsilon > 0):
+            raise body.block(f"{epsilon} is not positive", "Export the model again", name)
+        weight = body.input(index)
+        squares = body.mean(body.op("Mul", x, x), -1)
+        root = body.op("Sqrt", body.op("Add", squares, body.number(epsilon, body.input(0))))
+        results.append(body.op("Mul", body.op("Div", x, root), weight))
+    return results[0], results[1]
 
 
 def _written(body: Body, past: str, new: str, places: str, total: str) -> str:
@@ -129,9 +156,12 @@ def group_query_attention(body: Body) -> None:
     """Causal attention in which several heads share a key; the batch entries may have pasts of different lengths.
 
     Inputs: query (or q, k, v in one), [key], [value], [past key], [past value], seqlens_k [b] (valid keys - 1), total
-    length, [cosines], [sines], [positions], [attention bias], [sinks]. Outputs: y, present key, present value.
+    length, [cosines], [sines], [positions], [attention bias], [sinks], [scales of a quantised cache (two)], [weights of
+    norms of q and k (two)], [valid queries [b]]. Outputs: y, present key, present value.
     """
     _require_plain_cache(body)
+    if not body.boolean("causal", True):
+        raise body.block("attention to later keys is not supported", "Export with causal = 1", "causal")
     heads, groups = head_count(body), head_count(body, "kv_num_heads")
     if heads % groups:
         raise body.block(f"{groups} does not divide {heads} heads", "Export the model again", "kv_num_heads")
@@ -139,9 +169,14 @@ def group_query_attention(body: Body) -> None:
     length = body.size(q, 2)
     valid = body.op("Add", body.reshape(body.cast(body.input(5), TensorProto.INT64), -1), body.const(1, "int64"))
     total = body.reshape(body.cast(body.input(6), TensorProto.INT64), 1)
-    # The first call has no past, whatever padding its shorter entries end with.
-    past = body.op("Max", body.op("Sub", valid, length), body.const(0, "int64"))
-    past = body.op("Where", body.op("Equal", total, length), body.const(0, "int64"), past)
+    if body.has_input(16):
+        # Rows of padding are written behind the valid keys, where no valid row looks.
+        past = body.op("Sub", valid, body.reshape(body.cast(body.input(16), TensorProto.INT64), -1))
+    else:
+        # The first call has no past, whatever padding its shorter entries end with.
+        past = body.op("Max", body.op("Sub", valid, length), body.const(0, "int64"))
+        past = body.op("Where", body.op("Equal", total, length), body.const(0, "int64"), past)
+    q, k = _normalised(body, q, k)
     places = body.op("Add", body.unsqueeze(past, 1), body.unsqueeze(positions(body, length), 0))
     if body.boolean("do_rotary"):
         given = optional(body, 9)
@@ -151,6 +186,7 @@ def group_query_attention(body: Body) -> None:
         q, k = (rotated(body, x, head_size, cos, sin, width, interleaved) for x in (q, k))
     else:
         body.ignore("rotary_interleaved")
+        body.ignore_inputs(7, 8, 9)
     k = _written(body, optional(body, 3), k, places, total)
     v = _written(body, optional(body, 4), v, places, total)
     body.result(1, k)

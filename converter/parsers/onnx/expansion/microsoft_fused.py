@@ -109,7 +109,7 @@ def _named_activation(body: Body, x: str) -> str:
 @expands("FusedGemm")
 def fused_gemm(body: Body) -> None:
     """activation(alpha * A * B + beta * C)."""
-    inputs = [name for name in body.node.input if name]
+    inputs = [body.input(index) for index, name in enumerate(body.node.input) if name]
     attributes = {"transA": int(body.boolean("transA")), "transB": int(body.boolean("transB"))}
     factors = {"alpha": body.real("alpha", 1.0), "beta": body.real("beta", 1.0)}
     body.result(0, _named_activation(body, body.op("Gemm", *inputs, **attributes, **factors)))

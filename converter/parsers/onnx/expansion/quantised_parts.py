@@ -12,7 +12,7 @@ from .body import Body
 
 def optional(body: Body, index: int) -> str:
     """The name of an input, "" when it is left out."""
-    return body.node.input[index] if body.has_input(index) else ""
+    return body.input(index) if body.has_input(index) else ""
 
 
 def output(body: Body) -> str:

@@ -10,7 +10,7 @@ from mslite.converter.parsers.onnx.attributes import STATE_ROUNDING
 from mslite.converter.parsers.onnx.blocks import blocks_repeated
 
 from .body import Body
-from .quantised_parts import dequantised, output, plain_result
+from .quantised_parts import dequantised, optional, output, plain_result
 from .registry import expands
 
 _CONSTANT = "Export the model with the weights as initializers in the file"
@@ -123,7 +123,7 @@ def lstm(body: Body) -> None:
         weights.append(body.const(np.ascontiguousarray(real.transpose(0, 2, 1))))
     rounded, step, zero = body.many("DynamicQuantizeLinear", [body.input(0)], 3)
     x = dequantised(body, rounded, step, zero)
-    inputs = [x, *weights, *(body.node.input[3:8])]
+    inputs = [x, *weights, *(optional(body, index) for index in range(3, 8))]
     body.ignore(*(entry.name for entry in body.node.attribute))
     node = helper.make_node("LSTM", inputs, list(body.node.output), name=output(body))
     node.attribute.extend(body.node.attribute)

@@ -1,0 +1,97 @@
+"""Whether the runtime builds the file that a conversion made: looked at before the file gets its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from math import prod
+from pathlib import Path
+
+from mslite import _codegen, _native
+from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.memory_limit import may_spend, shown
+from mslite.converter.mindir.graph import Module, Value
+from mslite.converter.mindir.ops.custom import Custom
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.options import Options, SaveType
+
+_OPEN_SIZES = (1, 8, 64, 512)
+"""Of inputs, where the file leaves them open; the first that the operators take counts."""
+
+
+class BuildCheck:
+    """The check of one result. `run` is for the writer of the file; `notes` say where there is none, and why."""
+
+    def __init__(self, module: Module, options: Options) -> None:
+        self.notes: list[str] = []
+        self._source, self._target = options.model_file, options.output_path
+        self._trains = options.training is not None
+        inputs = module.main.inputs
+        self._is_open = any(size < 0 for value in inputs for size in value.shape or ())
+        reason = "" if options.save_type is SaveType.MINDIR else _not_checked(module, options)
+        if reason:
+            self.notes.append(f"whether the runtime builds the result was not checked: {reason}")
+        self.run: Callable[[Path], None] | None = (
+            None if reason or options.save_type is SaveType.MINDIR else self._check
+        )
+
+    def _check(self, file: Path) -> None:
+        """Builds the file, still under another name. Raises ConversionError where the runtime refuses it."""
+        problem, is_final = self._training(file) if self._trains else self._inference(file)
+        if not problem:
+            return
+        problem = problem.replace(str(file), str(self._target))
+        if not is_final:
+            self.notes.append(f"whether the runtime builds the result is not known: {problem}")
+            return
+        raise ConversionError(
+            f"{self._source}: the runtime cannot build the result, which is not written. It is a fault of the converter: please "
+            f"report it. Without fusions (--optimize=none) the model may go through.\n{problem}",
+            code=ReturnCode.NOT_SUPPORTED,
+        )
+
+    def _inference(self, file: Path) -> tuple[str, bool]:
+        """Why the file cannot be built, and whether it is to blame."""
+        found = []
+        for size in _OPEN_SIZES if self._is_open else _OPEN_SIZES[:1]:
+            found.append(_native.check_build(file, size))
+            if not found[-1][0]:
+                return "", True
+        return next((one for one in found if not one[1]), found[0])
+
+    def _training(self, file: Path) -> tuple[str, bool]:
+        try:
+            _codegen.step_arena(file, _native.isas(), 1)
+        except _codegen.ModelError as error:
+            return str(error), not self._is_open
+        return "", True
+
+
+def _not_checked(module: Module, options: Options) -> str:
+    """Why the file is not built; "" where it is."""
+    if options.encryption.encrypt_key is not None:
+        return "it is encrypted"
+    if options.target is not None:
+        return f"it is made for {options.target.title}"
+    customs = {
+        str(getattr(node.op, "type", ""))
+        for graph in module.graphs
+        for node in graph.nodes
+        if isinstance(node.op, Custom)
+    }
+    if customs:
+        return f"kernels for {', '.join(sorted(customs))} are not in this process"
+    size = _decoded_bytes(value for graph in module.graphs for value in graph.values())
+    if not may_spend(size):
+        return f"decoding its constants takes {shown(size)}, more than the conversion may take (--memoryLimit)"
+    return ""
+
+
+def _decoded_bytes(values: Iterable[Value]) -> int:
+    """Bytes of the float32 numbers that loading makes of stored constants."""
+    return sum(
+        4 * prod(value.shape or ())
+        for value in values
+        if value.is_constant
+        and value.is_static
+        and (value.quant or value.raw is not None or value.dtype is DataType.FLOAT16)
+    )
