@@ -166,9 +166,8 @@ def test_a_cast_to_few_bits_ends_at_their_range(dtype: str, tmp_path: Path) -> N
     assert np.array_equal(found, np.trunc(np.clip(x, limits.min, limits.max)).astype(dtype))
 
 
-@pytest.mark.parametrize("dtype", ["int8", "uint8"])
-@pytest.mark.parametrize("behind", ["DEQUANTIZE", ""])
-def test_weights_with_negative_scales_are_decoded(dtype: str, behind: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("dtype", "behind"), [("int8", "DEQUANTIZE"), ("uint8", "DEQUANTIZE"), ("uint8", "")])
+def test_weights_with_negative_scales_of_float_layers(dtype: str, behind: str, tmp_path: Path) -> None:
     numbers, by_row = _CHANCE.integers(0, 100, (8, 64)).astype(dtype), scales(8) * np.where(np.arange(8) % 2, -1, 1)
     weight = Tensor("w", data=numbers, quant=(by_row.tolist(), [3] * 8))
     tensors = [Tensor("x", (3, 64)), weight, Tensor("d", (8, 64)), Tensor("y", (3, 8))]

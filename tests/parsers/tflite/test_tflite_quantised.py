@@ -182,7 +182,7 @@ HYBRID: dict[str, tuple[str, list[Tensor], tuple[str, dict[int, Any]]]] = {
 }  # fmt: skip
 
 
-ROUNDED_ELSEWHERE = ("depthwise", "fully connected, asymmetric", "transposed")
+ROUNDED_ELSEWHERE = ("convolution per channel", "depthwise", "fully connected, asymmetric", "transposed")
 """The scales are multiplied in another order: the last bits differ."""
 
 
