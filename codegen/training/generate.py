@@ -83,7 +83,7 @@ def _graph(source: TrainSource, work: Path) -> TrainingGraph:
 
 
 def read_module(source: TrainSource, work: Path) -> Module:
-    """The model, converted where it is none of ours. Raises ConversionError and UsageError."""
+    """The model, converted to a module unless it is a .ms file already. Raises ConversionError and UsageError."""
     options = source.options
     framework = (options.framework if options is not None else None) or detect(source.model)
     path = source.model

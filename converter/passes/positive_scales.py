@@ -14,7 +14,7 @@ from mslite.converter.passes.context import Context
 
 
 def make_scales_positive(module: Module, context: Context) -> None:
-    """Gives stored constants with negative scales positive ones, and makes real numbers of those whose scales are infinite
+    """Gives stored constants with negative scales positive ones, and decodes to float those whose scales are infinite
     or no numbers. What the constants mean stays. Packed constants stay as they are."""
     readers: dict[int, list[tuple[Node, int]]] = {}
     values: dict[int, Value] = {}

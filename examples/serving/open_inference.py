@@ -130,7 +130,7 @@ def _numbers(data: list[Any], datatype: str, count: int) -> Array:
     if not count:
         return array.astype(dtype)
     if array.dtype.kind == "f" and dtype.kind in "iub":
-        raise ValueError(f"real numbers where {datatype} is expected")
+        raise ValueError(f"floats where {datatype} is expected")
     limits = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max) if dtype.kind in "iu" else None
     if limits is not None and (array.min() < limits[0] or array.max() > limits[1]):
         raise ValueError(f"numbers beyond {datatype}")

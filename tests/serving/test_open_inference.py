@@ -87,7 +87,7 @@ def test_bytes_behind_the_json() -> None:
         (body(inputs=[COUNTS, {**VALUES, "datatype": "BYTES"}]), None, "datatype of input 'x' is 'BYTES'"),
         (body(inputs=[COUNTS, {**VALUES, "datatype": "FP64"}]), None, "is FP32, the request has FP64"),
         (body(inputs=[{**COUNTS, "data": [1, 300]}, VALUES]), None, "numbers beyond INT8"),
-        (body(inputs=[{**COUNTS, "data": [1, 2.5]}, VALUES]), None, "real numbers where INT8"),
+        (body(inputs=[{**COUNTS, "data": [1, 2.5]}, VALUES]), None, "floats where INT8"),
         (body(inputs=[COUNTS, {**VALUES, "parameters": {"binary_data_size": 24}}]), None, "bytes of 0 that are left"),
         (body(inputs=[COUNTS, {**VALUES, "parameters": []}]), None, "parameters of input 'x' must be an object"),
         (body(id=7), None, "id must be str"),

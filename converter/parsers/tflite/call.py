@@ -107,7 +107,7 @@ class Call:
     def is_hybrid(self, index: int) -> bool:
         """True where constant `index` is stored integers and the operator computes on real numbers.
 
-        LiteRT then rounds the activations too. Weights behind a DEQUANTIZE are ordinary real numbers. Raises Blocked for
+        LiteRT then rounds the activations too. Weights behind a DEQUANTIZE are float values. Raises Blocked for
         stored integers that nothing gives a scale.
         """
         tensor = self.source(index)

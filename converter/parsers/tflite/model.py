@@ -46,7 +46,7 @@ class SourceTensor:
 
     @property
     def is_decoded(self) -> bool:
-        """Whether `dtype` is that of the real numbers that a constant is decoded to when it is read."""
+        """Whether `dtype` is that of the float values that a constant is decoded to when it is read."""
         return self.data is not None and self.dtype is not self.element.dtype
 
     def array(self) -> Array | None:

@@ -132,7 +132,7 @@ def stored(tensor: SourceTensor, array: Array) -> Array:
 
 
 def scaled(tensor: SourceTensor, numbers: Array) -> Array:
-    """The real numbers of a constant that is decoded, with its scales where it has such. Raises FlatBufferError."""
+    """The float values of a constant that is decoded, with its scales where it has such. Raises FlatBufferError."""
     quantization = tensor.quantization
     if quantization is None or not any(quantization.scales):
         return numbers

@@ -44,7 +44,7 @@ class Blocks:
     """of a block; empty where `size` says it"""
 
     def decoded(self, stored: Array, scales: Array, points: Array | None, name: str) -> Floats:
-        """The real numbers of the constant `name`. Raises FlatBufferError for scales that do not fit."""
+        """The float32 values of the constant `name`. Raises FlatBufferError for scales that do not fit."""
         shape = stored.shape
         block, counts = self._layout(shape, scales.shape, name)
         spend(4 * stored.size, f"the weights {quoted(name)}, decoded to float32,")

@@ -125,7 +125,7 @@ class Scope(Constants):
         axis: int = 0,
         origin: Origin | None = None,
     ) -> Value:
-        """Between real numbers and stored integers, or between such; several records belong to dimension `axis`."""
+        """Between floats and stored integers, or between such; several records belong to dimension `axis`."""
         _check_records(value.name, value.dtype, value.quant)
         _check_records(value.name, dtype, records)
         cast = QuantDTypeCast(src_t=int(value.dtype), dst_t=int(dtype), axis=axis)

@@ -281,7 +281,7 @@ def blocked(
 def test_weights_with_scales_per_block(
     kind: str, shape: tuple[int, ...], block: tuple[int, ...], size: int, points: Array | None, tmp_path: Path
 ) -> None:
-    """The product with the real numbers, without rounding x."""
+    """The product with the float values, without rounding x."""
     tensors, weight = blocked(kind, shape, block, size, points)
     tensors.append(Tensor("y", (3, shape[0])))
     output = len(tensors) - 1
