@@ -19,7 +19,7 @@ const Tensor &InputOf(const Graph &graph, size_t index) {
 std::vector<int64_t> DimsInFile(const Tensor &tensor) {
   std::vector<int64_t> dims = tensor.dims;
   for (size_t axis = 0; axis < dims.size(); ++axis) {
-    if (dims[axis] < 0 && SizeMark(tensor, axis) == kFixedSize) dims[axis] = 0;
+    if (dims[axis] < 0 && SizeMark(tensor, axis) == kFixedSizeMark) dims[axis] = 0;
   }
   return dims;
 }
@@ -48,8 +48,8 @@ std::string NotEqual(const Graph &graph, const Place &first, const TensorShape &
 }  // namespace
 
 Status CheckInputSizes(const Graph &graph, const std::vector<InputView> &inputs, mindspore::StatusCode code) {
-  std::array<const InputView *, kFixedSize> seen = {};  // by group
-  std::array<Place, kFixedSize> places = {};
+  std::array<const InputView *, kFixedSizeMark> seen = {};  // by group
+  std::array<Place, kFixedSizeMark> places = {};
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Tensor &tensor = InputOf(graph, i);
     if (tensor.size_marks == 0) continue;
@@ -59,12 +59,12 @@ Status CheckInputSizes(const Graph &graph, const std::vector<InputView> &inputs,
     }
     for (size_t axis = 0; axis < tensor.dims.size(); ++axis) {
       const uint32_t mark = SizeMark(tensor, axis);
-      if (mark == kFixedSize) {
+      if (mark == kFixedSizeMark) {
         if (shape.dims[axis] != std::max<int64_t>(tensor.dims[axis], 0)) return Fail(code, NotFixed(graph, i, shape));
-      } else if (mark != kFreeSize && seen[mark] == nullptr) {
+      } else if (mark != kFreeSizeMark && seen[mark] == nullptr) {
         seen[mark] = &inputs[i];
         places[mark] = {i, axis};
-      } else if (mark != kFreeSize && shape.dims[axis] != seen[mark]->shape.dims[places[mark].axis]) {
+      } else if (mark != kFreeSizeMark && shape.dims[axis] != seen[mark]->shape.dims[places[mark].axis]) {
         return Fail(code, NotEqual(graph, places[mark], seen[mark]->shape, {i, axis}, shape));
       }
     }
@@ -74,7 +74,7 @@ Status CheckInputSizes(const Graph &graph, const std::vector<InputView> &inputs,
 
 bool FixesRows(const Graph &graph) {
   return std::any_of(graph.inputs.begin(), graph.inputs.end(), [&graph](int32_t input) {
-    return SizeMark(graph.tensors[static_cast<size_t>(input)], 0) == kFixedSize;
+    return SizeMark(graph.tensors[static_cast<size_t>(input)], 0) == kFixedSizeMark;
   });
 }
 }  // namespace mslite

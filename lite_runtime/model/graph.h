@@ -27,8 +27,8 @@ struct SeenRange {
 };
 
 // What Tensor::size_marks says of a dimension; numbers between name groups of sizes that are equal in every run.
-constexpr uint32_t kFreeSize = 0;
-constexpr uint32_t kFixedSize = 15;  // as in the file: constants and nodes were made for it
+constexpr uint32_t kFreeSizeMark = 0;
+constexpr uint32_t kFixedSizeMark = 15;  // as in the file: constants and nodes were made for it
 
 struct Tensor {
   std::string name;
