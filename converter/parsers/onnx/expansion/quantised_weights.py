@@ -48,7 +48,7 @@ def matmul_nbits(body: Body) -> None:
     packed, scales = _constant(body, 1, "weights"), _constant(body, 2, "scales")
     if packed.dtype != np.uint8 or packed.size != rows * blocks * (block * bits // 8) or scales.size != rows * blocks:
         raise body.block(f"the weights and scales do not fit {rows} x {columns} in blocks of {block}", _CONSTANT)
-    stored = _fields(packed.reshape(rows, -1), bits, columns).astype(np.float32)
+    stored = _fields(packed.astype(np.uint8).reshape(rows, -1), bits, columns).astype(np.float32)
     points = np.full((rows, blocks), float(1 << (bits - 1)), np.float32)
     if body.has_input(3):
         points = _points(body, rows, blocks, bits)
