@@ -20,7 +20,7 @@ from mslite.converter.mindir.ops.arithmetic import (
 from mslite.converter.mindir.ops.enums import ActivationType, ReduceMode
 from mslite.converter.mindir.ops.normalization import LayerNormFusion
 from mslite.converter.mindir.ops.reduction import ReduceFusion
-from mslite.converter.mindir.ops.unary import Erf, Neg, Rsqrt, Sqrt, Square
+from mslite.converter.mindir.ops.unary import Erf, Log, Neg, Rsqrt, Sqrt, Square
 from tests.passes.builder import Builder, integers, numbers
 from tests.passes.case import Case
 
@@ -61,6 +61,13 @@ def swish(shared: bool) -> Module:
     x = b.input(3, 8)
     sigmoid = b.call(Activation(activation_type=ActivationType.SIGMOID), x)
     y = b.call(MUL, x, sigmoid)
+    return b.module(y, sigmoid) if shared else b.module(y)
+
+
+def log_sigmoid(dtype: type[np.generic] = np.float32, shared: bool = False) -> Module:
+    b = Builder()
+    sigmoid = b.call(Activation(activation_type=ActivationType.SIGMOID), b.input(3, 8, dtype=dtype))
+    y = b.call(Log(), sigmoid)
     return b.module(y, sigmoid) if shared else b.module(y)
 
 
@@ -132,6 +139,14 @@ CASES = {
         "used elsewhere",
     ),
     "SigmoidMulFusion": Case(((lambda: swish(False), ["Activation"]),), lambda: swish(True), "used elsewhere"),
+    "LogSigmoidFusion": Case(
+        (
+            (log_sigmoid, ["Neg", "Activation", "Neg"]),
+            (lambda: log_sigmoid(shared=True), ["Activation", "Neg", "Activation", "Neg"]),
+        ),
+        lambda: log_sigmoid(np.float16),
+        "float32 only",
+    ),
     "HardSigmoidFusion": Case(
         (
             (lambda: hard(False), ["Activation"]),

@@ -20,9 +20,11 @@ from .call import Call
 from .graph_inputs import input_type
 from .model import DOMAINS, graph_error
 from .order import node_reads, ordered
+from .plugin import plugin_converter
 from .quantised import Quantised
 from .registry import KNOWN_OPSET, find_converter
 from .scope import Scope
+from .short_tensors import may_read
 from .stored_weights import mark_quantised
 from .tensor_sequence import TensorSequence
 from .unsupported import unknown
@@ -84,6 +86,8 @@ class GraphImporter(Scope):
         known = self.deferred.get(name)
         if isinstance(known, Quantised) and known.has_records() and self.outer is None and name not in self._values:
             value = known.boundary()
+        elif self.is_short(name):
+            raise Blocked("this graph output has a type that only constants may have", "Cast it to float in the model")
         else:
             value = self.lookup(name)
         if isinstance(value, TensorSequence):
@@ -146,6 +150,12 @@ class GraphImporter(Scope):
             since = onnx.defs.get_schema(operator, call.version, domain).since_version
             if since > KNOWN_OPSET:
                 raise call.block(f"version {since} of the operator is not known", f"Export for opset {KNOWN_OPSET}")
+        if plugin_converter(domain, operator) is None:
+            for index, name in enumerate(call.node.input):
+                if name and self.is_short(name) and not (domain == "" and may_read(call.node, index)):
+                    what = f"input {index}, '{name}', has a type that only constants behind Cast and DequantizeLinear may have"
+                    raise call.block(what, "Cast it to float in the model")
+            self.follow_short(call.node)
         result = converter(call)
         call.check_all_read()
         return (result,) if isinstance(result, Value) else result

@@ -27,6 +27,7 @@ from mslite.converter.mindir.quantised import ROUND_HALF_TO_EVEN, SHIFTS, SIGNED
 from .blocks import block_count, blocks_repeated
 from .call import Call
 from .deferred import Deferred
+from .short_tensors import SHORT_TYPES
 
 RANGES: dict[int, tuple[DataType, int, int]] = {
     TensorProto.INT8: (DataType.INT8, -128, 127),
@@ -35,6 +36,8 @@ RANGES: dict[int, tuple[DataType, int, int]] = {
     TensorProto.UINT16: (DataType.UINT16, 0, (1 << 16) - 1),
     TensorProto.INT4: (DataType.INT8, -8, 7),
     TensorProto.UINT4: (DataType.UINT8, 0, 15),
+    25: (DataType.UINT8, 0, 3),  # UINT2 and INT2, which older releases of the onnx package do not name
+    26: (DataType.INT8, -2, 1),
 }
 """Types that QuantizeLinear may make: the type here, the least and the greatest number."""
 
@@ -47,12 +50,14 @@ class Parameters:
     point: Value | None
     axis: int
     block: int
+    result: DataType = DataType.UNKNOWN
+    """What DequantizeLinear makes; UNKNOWN: the type of the scale."""
 
     @property
     def record(self) -> tuple[float, int] | None:
         """The scale and the zero point of the whole tensor, when they are constants."""
         scale, point = self.scale.data, self.zero
-        if scale is None or scale.size != 1 or point is None or point.size != 1:
+        if scale is None or scale.size != 1 or point is None or point.size != 1 or point.dtype.kind == "f":
             return None
         return float(scale.reshape(-1)[0].astype(np.float64)), int(point.reshape(-1)[0].astype(np.int64))
 
@@ -155,8 +160,8 @@ class Quantised(Deferred):
     def has_records(self) -> bool:
         """True when MindIR can store it: one constant scale, all of an 8 or 16-bit range."""
         record = self.parameters.record
-        four_bits = self.element_type in (TensorProto.INT4, TensorProto.UINT4)
-        return record is not None and record[0] > 0 and bool(np.isfinite(record[0])) and not four_bits
+        has_bytes = self.element_type not in SHORT_TYPES
+        return record is not None and record[0] > 0 and bool(np.isfinite(record[0])) and has_bytes
 
     def records(self, shifted: bool = True) -> tuple[QuantParam, ...]:
         record = self.parameters.record
@@ -306,7 +311,7 @@ def coded(call: Call, x: Value, parameters: Parameters) -> Coded:
     data, scales = x.array(), parameters.scale.array()
     zero = parameters.zero
     assert zero is not None
-    dtype = parameters.scale.dtype
+    dtype = parameters.result if parameters.result is not DataType.UNKNOWN else parameters.scale.dtype
     if parameters.block or (scales.size != 1 and scales.ndim != 1):
         try:
             shape = data.shape
@@ -318,7 +323,8 @@ def coded(call: Call, x: Value, parameters: Parameters) -> Coded:
             raise call.block(str(error), "Export the model again") from None
         return Coded(call, None, 0, real.astype(numpy_type(dtype)))
     count = scales.size
-    is_real = not np.all(np.isfinite(scales)) or (count == 1 and not scales.any())  # no record of an activation says so
+    # No record of an activation says so, and none is of floats.
+    is_real = not np.all(np.isfinite(scales)) or (count == 1 and not scales.any()) or data.dtype.kind == "f"
     axis = call.axis(parameters.axis, data.ndim) if count > 1 else 0
     if count < 1 or (count > 1 and data.shape[axis] != count) or zero.size not in (1, count):
         raise call.block(

@@ -16,6 +16,8 @@ from mslite.converter.mindir.quantised import SHIFTS, SIGNED
 from .call import Call
 from .quantised import RANGES, Parameters, Quantised, as_float, coded, quantised_constant, scaled
 from .registry import onnx_operator
+from .short_tensors import SHORT_TYPES
+from .tensors import UnsupportedTensor, data_type
 
 _STORABLE = (DataType.INT8, DataType.UINT8, DataType.INT16, DataType.UINT16, DataType.INT32)
 
@@ -26,7 +28,21 @@ def _parameters(call: Call) -> Parameters:
     block = call.integer("block_size", 0)
     if block < 0:
         raise call.block(f"{block} is negative", "Export the model again", "block_size")
-    return Parameters(scale, point, call.integer("axis", 1), block)
+    return Parameters(scale, point, call.integer("axis", 1), block, _result_type(call))
+
+
+def _result_type(call: Call) -> DataType:
+    """What a DequantizeLinear makes; UNKNOWN: the type of the scale."""
+    if call.node.op_type != "DequantizeLinear":
+        return DataType.UNKNOWN
+    asked = call.integer("output_dtype", 0)
+    if not asked and call.scope.is_short(call.node.input[1]):
+        reason = "its result has the type of its scale, which only constants may have"
+        raise call.block(reason, "Give output_dtype FLOAT", "output_dtype")
+    try:
+        return data_type(asked) if asked else DataType.UNKNOWN
+    except UnsupportedTensor as error:
+        raise call.block(str(error), "Use FLOAT", "output_dtype") from None
 
 
 def _element_type(call: Call) -> int:
@@ -54,8 +70,9 @@ def quantize(call: Call) -> tuple[Value, ...]:
         return (call.const(quantised_constant(call, x, parameters, element_type)),)
     made = Quantised(call, x, parameters, element_type)
     name = call.output_name()
-    if element_type in (TensorProto.INT4, TensorProto.UINT4) and call.scope.is_output(name):
-        raise call.block("outputs of 4-bit integers are not supported", "Dequantise them in the model")
+    if element_type in SHORT_TYPES and call.scope.is_output(name):
+        bits = SHORT_TYPES[element_type].bits
+        raise call.block(f"outputs of {bits}-bit integers are not supported", "Dequantise them in the model")
     call.scope.defer(name, made)
     return ()
 
@@ -69,7 +86,7 @@ def dequantize(call: Call) -> tuple[Value, ...] | Value:
         return _like_scale(call, known.real(parameters), parameters)
     x = call.input(0)
     if x.data is not None and parameters.scale.data is not None and parameters.zero is not None:
-        if x.dtype not in _STORABLE:
+        if x.dtype not in _STORABLE and not call.scope.is_short(call.node.input[0]):
             raise call.block(f"its input has the type {x.dtype.name}", "Quantise to 8 or 16-bit integers")
         call.scope.defer(call.output_name(), coded(call, x, parameters))
         return ()
@@ -83,7 +100,9 @@ def dequantize(call: Call) -> tuple[Value, ...] | Value:
 
 def _like_scale(call: Call, value: Value, parameters: Parameters) -> Value:
     """The result has the scale's type."""
-    dtype = call.dtype(parameters.scale)
+    dtype = parameters.result
+    if dtype is DataType.UNKNOWN:
+        dtype = call.dtype(parameters.scale)
     if dtype in (DataType.FLOAT32, DataType.UNKNOWN):
         return value
     return call.emit(Cast(), value, call.ints(int(dtype)))

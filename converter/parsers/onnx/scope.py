@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from onnx import GraphProto, TensorProto
+from onnx import GraphProto, NodeProto, TensorProto
 
 from mslite.converter.mindir.graph import Array, Graph, Value
 from mslite.converter.mindir.graph import constant as make_constant
@@ -16,6 +16,7 @@ from .model import graph_error
 from .order import used_names
 from .protos import all_nodes
 from .session import Session
+from .short_tensors import MOVING, SHORT_TYPES, made_short
 from .tensor_sequence import TensorSequence
 from .tensors import TensorError, UnsupportedTensor
 from .value_types import ValueTypes
@@ -44,6 +45,8 @@ class Scope(GraphScope):
         self.enters_behind: bool = False
         """Whether the node that is imported now reads such names: its sub-graphs get them."""
         self._used = used_names(proto)
+        self._short: set[str] = set()
+        """Names of constants, moved ones too, whose type is one of `SHORT_TYPES`; initializers are not among them."""
         self.deferred: dict[str, Deferred] = {}
         """Quantised tensors, which are made in the form that is asked for."""
         self.axes: dict[int, int] = {} if outer is None else outer.axes
@@ -126,6 +129,22 @@ class Scope(GraphScope):
     def is_behind(self, name: str) -> bool:
         """Whether a name depends on what a blocking node would write."""
         return name in self.behind or (self.outer is not None and self.outer.is_behind(name))
+
+    # ---- constants of types that no other values have ----
+
+    def is_short(self, name: str) -> bool:
+        """Whether a name is a constant that was decoded when it was read."""
+        if name in self._short:
+            return True
+        tensor = self._initializers.get(name)
+        if tensor is not None:
+            return tensor.data_type in SHORT_TYPES
+        return self.outer is not None and self.outer.is_short(name)
+
+    def follow_short(self, node: NodeProto) -> None:
+        """Remembers what a node makes of such constants."""
+        if made_short(node) or (node.op_type in MOVING and any(self.is_short(name) for name in node.input if name)):
+            self._short.update(filter(None, node.output))
 
     # ---- quantised tensors ----
 

@@ -9,8 +9,13 @@ import numpy as np
 import numpy.typing as npt
 from onnx import TensorProto
 
+from mslite.converter.memory_limit import spend
 from mslite.converter.mindir.graph import Array, numpy_type
 from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.parsers.short_types import packed_size
+from mslite.converter.quoting import quoted
+
+from .short_tensors import SHORT_TYPES, ShortType
 
 _DATA_TYPES: dict[int, DataType] = {
     TensorProto.FLOAT: DataType.FLOAT32,
@@ -81,8 +86,9 @@ class TensorReader:
         name = tensor.name or "(unnamed)"
         dims = tuple(tensor.dims)
         check_dimensions(name, dims)
-        if tensor.data_type in (TensorProto.INT4, TensorProto.UINT4):
-            return self._nibbles(tensor, name, dims)
+        short = SHORT_TYPES.get(tensor.data_type)
+        if short is not None:
+            return self._short(tensor, short, name, dims)
         kind = data_type(tensor.data_type)
         if kind is DataType.STRING:
             raise UnsupportedTensor(f"tensor '{name}' holds strings, which are not supported")
@@ -103,24 +109,27 @@ class TensorReader:
             raise TensorError(f"tensor '{name}' of shape {list(dims)} holds {flat.size} elements")
         return flat.reshape(dims)
 
-    def _nibbles(self, tensor: TensorProto, name: str, dims: tuple[int, ...]) -> Array:
-        """4-bit integers, two to a byte and the low one first, as 8-bit ones."""
+    def _short(self, tensor: TensorProto, short: ShortType, name: str, dims: tuple[int, ...]) -> Array:
+        """Integers of less than 8 bits as 8-bit ones, short floats as float32."""
+        if tensor.HasField("segment"):
+            raise UnsupportedTensor(f"tensor '{name}' is stored in segments, which are not supported")
         count = prod(dims)
-        size = (count + 1) // 2
+        size = packed_size(count, short.bits)
+        has_whole_codes = False
         if tensor.data_location == TensorProto.EXTERNAL:
-            packed = self._external(tensor, name, size)
+            data: Array = self._external(tensor, name, size)
         elif tensor.HasField("raw_data"):
-            packed = np.frombuffer(tensor.raw_data, np.uint8)
+            data = np.frombuffer(tensor.raw_data, np.uint8)
         else:
-            packed = np.array(tensor.int32_data, np.int32).astype(np.uint8)
-        if packed.size != size:
-            raise TensorError(f"tensor '{name}' of shape {list(dims)} holds {packed.size} bytes")
-        if tensor.data_type == TensorProto.UINT4:
-            both = np.stack([packed & 15, packed >> 4], axis=1)
-        else:
-            signed = packed.view(np.int8)
-            both = np.stack([np.left_shift(signed, 4) >> 4, signed >> 4], axis=1)
-        return both.reshape(-1)[:count].reshape(dims)
+            codes = np.array(tensor.int32_data, np.int32)
+            data = codes.astype("<u2").view(np.uint8) if short.bits == 16 else codes.astype(np.uint8)
+            if short.bits == 6:
+                has_whole_codes, size = True, count
+        if data.size != size:
+            raise TensorError(f"tensor '{name}' of shape {list(dims)} holds {data.size} bytes")
+        if short.decode is not None:
+            spend(4 * count, f"the constant {quoted(name)}, decoded to float32,")
+        return short.elements(data, count, has_whole_codes).reshape(dims)
 
     @staticmethod
     def _typed_field(tensor: TensorProto, kind: DataType) -> Array:

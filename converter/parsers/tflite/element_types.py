@@ -5,7 +5,6 @@ Integers of 2 and 4 bits are read into bytes. Constants of the short floats beco
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,35 +13,14 @@ import numpy.typing as npt
 from mslite.converter.mindir.flatbuffer import FlatBufferError
 from mslite.converter.mindir.graph import Array, numpy_type
 from mslite.converter.mindir.ops.enums import DataType
-
-Floats = npt.NDArray[np.float32]
-
-
-def _from_bfloat16(stored: Array) -> Floats:
-    """The upper half of the bits of float32."""
-    return np.left_shift(stored.astype(np.uint32), 16).view(np.float32)
-
-
-def _byte_floats(exponent_bits: int, has_infinity: bool) -> Floats:
-    """What each of the 256 bytes stands for: a sign, `exponent_bits`, and the mantissa, as IEEE 754 has them.
-
-    Without infinity only the largest code of each sign is no number.
-    """
-    codes = np.arange(256)
-    mantissa_bits = 7 - exponent_bits
-    exponent, mantissa = (codes & 127) >> mantissa_bits, codes & ((1 << mantissa_bits) - 1)
-    bias = (1 << (exponent_bits - 1)) - 1
-    whole = np.where(exponent > 0, mantissa + (1 << mantissa_bits), mantissa).astype(np.float64)
-    values = np.ldexp(whole, np.maximum(exponent, 1) - bias - mantissa_bits)
-    if has_infinity:
-        largest = exponent == (1 << exponent_bits) - 1
-        values = np.where(largest, np.where(mantissa == 0, np.inf, np.nan), values)
-    else:
-        values = np.where((codes & 127) == 127, np.nan, values)
-    return np.where(codes < 128, values, -values).astype(np.float32)
-
-
-_E4M3FN, _E5M2 = _byte_floats(4, False), _byte_floats(5, True)
+from mslite.converter.parsers.short_types import (
+    Decoder,
+    from_bfloat16,
+    from_float8_e4m3fn,
+    from_float8_e5m2,
+    packed_size,
+    unpacked,
+)
 
 
 @dataclass(frozen=True)
@@ -54,7 +32,7 @@ class ElementType:
     bits: int = 0
     """of a stored element where several share a byte, the first one low; else 0"""
     stored: npt.DTypeLike = np.uint8
-    decode: Callable[[Array], Floats] | None = None
+    decode: Decoder | None = None
 
     @property
     def constant_dtype(self) -> DataType:
@@ -75,14 +53,10 @@ class ElementType:
     def _unpacked(self, data: memoryview, count: int | None, name: str) -> Array:
         if count is None:
             raise FlatBufferError(f"tensor '{name}' is sparse and has elements of parts of bytes")
-        wanted = (count * self.bits + 7) // 8
+        wanted = packed_size(count, self.bits)
         if wanted != len(data):
             raise FlatBufferError(f"tensor '{name}' has {len(data)} bytes, its shape asks for {wanted}")
-        packed = np.frombuffer(data, numpy_type(self.dtype))
-        # The left shift brings the sign bit up, the right one extends it.
-        parts = [np.left_shift(packed, 8 - self.bits - low) >> (8 - self.bits) for low in range(0, 8, self.bits)]
-        unpacked: Array = np.stack(parts, axis=1).reshape(-1)[:count]
-        return unpacked
+        return unpacked(np.frombuffer(data, numpy_type(self.dtype)), self.bits, count)
 
 
 _TYPES = {
@@ -104,11 +78,11 @@ _TYPES = {
     15: ElementType("UINT32", DataType.UINT32),
     16: ElementType("UINT16", DataType.UINT16),
     17: ElementType("INT4", DataType.INT8, bits=4),
-    18: ElementType("BFLOAT16", DataType.BFLOAT16, stored=np.uint16, decode=_from_bfloat16),
+    18: ElementType("BFLOAT16", DataType.BFLOAT16, stored=np.uint16, decode=from_bfloat16),
     19: ElementType("INT2", DataType.INT8, bits=2),
     20: ElementType("UINT4", DataType.UINT8, bits=4),
-    21: ElementType("FLOAT8_E4M3FN", DataType.UNKNOWN, stored=np.uint8, decode=lambda codes: _E4M3FN[codes]),
-    22: ElementType("FLOAT8_E5M2", DataType.UNKNOWN, stored=np.uint8, decode=lambda codes: _E5M2[codes]),
+    21: ElementType("FLOAT8_E4M3FN", DataType.UNKNOWN, stored=np.uint8, decode=from_float8_e4m3fn),
+    22: ElementType("FLOAT8_E5M2", DataType.UNKNOWN, stored=np.uint8, decode=from_float8_e5m2),
 }
 
 

@@ -13,9 +13,8 @@ import numpy as np
 from mslite.converter.memory_limit import spend
 from mslite.converter.mindir.flatbuffer import FlatBufferError, Table
 from mslite.converter.mindir.graph import Array
+from mslite.converter.parsers.short_types import Floats
 from mslite.converter.quoting import quoted
-
-from .element_types import Floats
 
 _LARGEST_ZERO_POINT = 1 << 16
 """Quantised integers have 16 bits at most, but for biases, whose zero point is 0."""

@@ -43,6 +43,7 @@ SPELLINGS: tuple[Rule, ...] = (
     activation_spelling.HARD_SWISH,
     activation_spelling.HARD_SIGMOID,
     activation_spelling.SWISH,
+    activation_spelling.LOG_SIGMOID,
     list_write.RULE,
 )
 """Operators that exporters spell out. First, before other rules take pieces of them."""

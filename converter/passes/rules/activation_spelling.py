@@ -2,15 +2,18 @@
 
 GELU: x/2 * (1 + erf(x / sqrt 2)); its approximation x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x^3)));
 SWISH: x * sigmoid(x); HSIGMOID: min(max(x + 3, 0), 6) / 6; HSWISH: x * HSIGMOID(x).
+log(sigmoid(x)), which PyTorch's exporter writes for LogSigmoid, has no node of its own: it becomes -softplus(-x), the same
+numbers where sigmoid(x) is 0 or is rounded to 1.
 """
 
 from __future__ import annotations
 
 import math
 
-from mslite.converter.mindir.graph import Graph, Node
+from mslite.converter.mindir.graph import Graph, Node, Value
 from mslite.converter.mindir.ops.activation import Activation
 from mslite.converter.mindir.ops.enums import ActivationType
+from mslite.converter.mindir.ops.unary import Neg
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.pattern import Call, Match, Pattern, number, one_of, op, value
 from mslite.converter.passes.rule import Rule
@@ -99,4 +102,20 @@ HARD_SWISH = _rule(
         _div(_mul(X, _RELU6), number(6.0)),
         _mul(_mul(X, _RELU6), number(1 / 6)),
     ),
+)
+
+
+def _negated_softplus(match: Match, graph: Graph) -> None:
+    root, x = match.root, match.value("x")
+    result = root.output
+    value = x
+    for op_, what in ((Neg(), "negated"), (Activation(activation_type=ActivationType.SOFTPLUS), "softplus")):
+        made = Value(f"{result.name}/{what}", result.dtype, result.shape, format=result.format)
+        graph.insert_before(root, Node(op_, made.name, (value,), (made,), source=root.source))
+        value = made
+    become(root, Neg(), [value])
+
+
+LOG_SIGMOID = Rule(
+    "LogSigmoidFusion", (op("Log", _activation(ActivationType.SIGMOID, X)),), _negated_softplus, _check, shared=True
 )

@@ -10,7 +10,7 @@ import pytest
 
 from mslite.converter.parsers.onnx import parse
 
-from .helper import Array, check, make_model, node, one, operators, random
+from .helper import Array, check, compute, make_model, node, one, operators, random
 
 POSITIVE = {"Log", "Sqrt", "Acosh"}
 BOUNDED = {"Asin", "Acos", "Atanh"}
@@ -167,3 +167,11 @@ def test_dropout_passes_in_inference(tmp_path: Path) -> None:
     nodes = [node("Dropout", ["x"], ["d", "m"], ratio=0.5), node("Neg", ["d"], ["y"])]
     model = make_model(nodes, inputs, ["y", "m"], opset=10)
     check(model, inputs, tmp_path, wanted=[-inputs["x"], np.ones((2, 3), np.bool_)])
+
+
+def test_logarithms_of_sigmoids_that_are_no_float(tmp_path: Path) -> None:
+    """What PyTorch's exporter makes of LogSigmoid: sigmoid(-200) is 0, whose logarithm is infinite, and sigmoid(30) is rounded to 1."""
+    x = np.array([-1e30, -200, -88, -20, -1, 0, 1, 20, 30, 80, 1e30], np.float32)
+    model = make_model([node("Sigmoid", ["x"], ["s"]), node("Log", ["s"], ["y"])], {"x": x}, ["y"])
+    (found,) = compute(model, {"x": x}, tmp_path)
+    np.testing.assert_allclose(found, -np.logaddexp(0, -x.astype(np.float64)), rtol=3e-6)

@@ -303,7 +303,7 @@ def test_products_that_quantise_when_running(tmp_path: Path) -> None:
     check(foreign("MatMulIntegerToFloat", inputs, constants), inputs, tmp_path)
 
 
-@pytest.mark.parametrize("bits", [4, 8])
+@pytest.mark.parametrize("bits", [2, 4, 8])
 @pytest.mark.parametrize("with_points", [False, True])
 def test_weights_in_blocks(bits: int, with_points: bool, tmp_path: Path) -> None:
     """Two blocks of 32 and a rest, along the inner dimension."""

@@ -1,4 +1,4 @@
-"""Operators outside of the ONNX standard, written out in standard operators: those of onnxruntime and a few of ai.onnx.ml."""
+"""Operators outside of the ONNX standard, written out in standard operators: those of onnxruntime QONNX's and a few of ai.onnx.ml."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from . import (  # noqa: F401  (each registers its expansions)
     microsoft_signal,
     microsoft_tensor,
     ngrams,
+    qonnx,
     quantised_elementwise,
     quantised_products,
     quantised_weights,

@@ -32,9 +32,10 @@ def _fields(packed: npt.NDArray[np.uint8], bits: int, count: int) -> npt.NDArray
 
 @expands("MatMulNBits")
 def matmul_nbits(body: Body) -> None:
-    """Inputs a, weights [N, K / block, block * bits / 8], scales [N, K / block], [zero points], [order], [bias].
+    """Inputs a, weights [N, K / block, block * bits / 8], scales [N, K / block], [zero points], [group of each k], [bias].
 
-    real = scale * (stored - zero point); without zero points that is half of the range.
+    real = scale * (stored - zero point); without zero points that is half of the range. Scales and zero points are those of
+    the block of k, or of its group where those are given; onnxruntime's CPU kernel does not look at packed zero points then.
     """
     rows, columns = body.integer("N"), body.integer("K")
     bits, block = body.integer("bits", 4), body.integer("block_size", 32)
@@ -43,23 +44,33 @@ def matmul_nbits(body: Body) -> None:
         raise body.block(f"{bits} bits are not supported", "Quantise the weights to 4 or 8 bits", "bits")
     if rows < 1 or columns < 1 or block < 16 or rows > 2**31 or columns > 2**31:
         raise body.block(f"{rows} x {columns} in blocks of {block} cannot be", "Export the model again", "block_size")
-    if body.has_input(4):
-        raise body.block("weights in another order (g_idx) are not supported", "Quantise without reordering", "g_idx")
     blocks = (columns + block - 1) // block
     packed, scales = _constant(body, 1, "weights"), _constant(body, 2, "scales")
     if packed.dtype != np.uint8 or packed.size != rows * blocks * (block * bits // 8) or scales.size != rows * blocks:
         raise body.block(f"the weights and scales do not fit {rows} x {columns} in blocks of {block}", _CONSTANT)
-    stored = _fields(packed.astype(np.uint8).reshape(rows, blocks, -1), bits, block).astype(np.float32)
+    stored = _fields(packed.astype(np.uint8).reshape(rows, -1), bits, columns).astype(np.float32)
     points = np.full((rows, blocks), float(1 << (bits - 1)), np.float32)
     if body.has_input(3):
         points = _points(body, rows, blocks, bits)
-    real = (stored - points[..., np.newaxis]) * scales.reshape(rows, blocks, 1).astype(np.float32)
-    weight = np.ascontiguousarray(real.reshape(rows, -1)[:, :columns].T).astype(scales.dtype)
+    groups = _groups(body, columns, blocks) if body.has_input(4) else np.arange(columns) // block
+    real = (stored - points[:, groups]) * scales.reshape(rows, blocks).astype(np.float32)[:, groups]
+    weight = np.ascontiguousarray(real.T).astype(scales.dtype)
     product = body.op("MatMul", body.input(0), body.const(weight))
     if body.has_input(5):
         plain_result(body, product, "Add", body.input(5))
     else:
         plain_result(body, product)
+
+
+def _groups(body: Body, columns: int, blocks: int) -> npt.NDArray[np.int64]:
+    """The index of the scale of each k; the file may have more of them, up to whole blocks."""
+    given = _constant(body, 4, "groups (g_idx)")
+    if given.dtype.kind not in "iu" or given.size < columns:
+        raise body.block(f"{given.size} groups (g_idx) do not fit {columns} rows", "Export the model again")
+    groups = given.reshape(-1)[:columns].astype(np.int64)
+    if groups.size and not (groups.min() >= 0 and groups.max() < blocks):
+        raise body.block(f"a group (g_idx) is not one of the {blocks} that have scales", "Export the model again")
+    return groups
 
 
 def _points(body: Body, rows: int, blocks: int, bits: int) -> npt.NDArray[np.float32]:

@@ -1,0 +1,85 @@
+"""Element types that only constants may have: they are decoded when they are read, and only some operators read them.
+
+An operator that computed with the decoded numbers would not round as one that computes in the type itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from onnx import NodeProto
+
+from mslite.converter.mindir.graph import Array
+from mslite.converter.parsers.short_types import (
+    Decoder,
+    from_bfloat16,
+    from_float4_e2m1,
+    from_float6_e2m3,
+    from_float6_e3m2,
+    from_float8_e4m3fn,
+    from_float8_e4m3fnuz,
+    from_float8_e5m2,
+    from_float8_e5m2fnuz,
+    from_float8_e8m0,
+    unpacked,
+    unpacked_sixes,
+)
+
+
+@dataclass(frozen=True)
+class ShortType:
+    """How elements are stored. Integers become int8 or uint8; floats, which have `decode`, float32."""
+
+    name: str
+    bits: int
+    stored: npt.DTypeLike = np.uint8
+    decode: Decoder | None = None
+
+    def elements(self, data: Array, count: int, has_whole_codes: bool = False) -> Array:
+        """`count` elements, flat, of the bytes that they take. `has_whole_codes`: codes of 6 bits lie one in a byte."""
+        codes = data.view(self.stored)
+        if self.bits in (2, 4):
+            codes = unpacked(codes, self.bits, count)
+        elif self.bits == 6 and not has_whole_codes:
+            codes = unpacked_sixes(np.asarray(data, np.uint8), count)
+        return codes if self.decode is None else self.decode(codes)
+
+
+BFLOAT16, FLOAT8E8M0 = 16, 24
+
+# By number, as older releases of the onnx package have no names for all of them.
+SHORT_TYPES = {
+    BFLOAT16: ShortType("BFLOAT16", 16, np.dtype("<u2"), from_bfloat16),
+    17: ShortType("FLOAT8E4M3FN", 8, decode=from_float8_e4m3fn),
+    18: ShortType("FLOAT8E4M3FNUZ", 8, decode=from_float8_e4m3fnuz),
+    19: ShortType("FLOAT8E5M2", 8, decode=from_float8_e5m2),
+    20: ShortType("FLOAT8E5M2FNUZ", 8, decode=from_float8_e5m2fnuz),
+    21: ShortType("UINT4", 4),
+    22: ShortType("INT4", 4, np.int8),
+    23: ShortType("FLOAT4E2M1", 4, decode=from_float4_e2m1),
+    FLOAT8E8M0: ShortType("FLOAT8E8M0", 8, decode=from_float8_e8m0),
+    25: ShortType("UINT2", 2),
+    26: ShortType("INT2", 2, np.int8),
+    27: ShortType("FLOAT6E2M3", 6, decode=from_float6_e2m3),
+    28: ShortType("FLOAT6E3M2", 6, decode=from_float6_e3m2),
+}
+
+MOVING = frozenset(
+    {"Concat", "DepthToSpace", "Expand", "Flatten", "Gather", "GatherElements", "GatherND", "Identity", "Reshape",
+     "Slice", "SpaceToDepth", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze"}
+)  # fmt: skip
+"""Their results have the type of what they move."""
+
+_READING = frozenset({"Cast", "DequantizeLinear", "QuantizeLinear", "Shape", "Size"})
+
+
+def may_read(node: NodeProto, index: int) -> bool:
+    """Whether a standard operator gives the right numbers when its operand `index` is a decoded constant."""
+    return node.op_type in MOVING or node.op_type in _READING or (node.op_type == "CastLike" and index == 0)
+
+
+def made_short(node: NodeProto) -> bool:
+    """Whether results are constants of such a type that is an attribute of the node."""
+    return any(attribute.t.data_type in SHORT_TYPES for attribute in node.attribute if attribute.HasField("t"))
