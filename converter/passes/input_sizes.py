@@ -12,11 +12,13 @@ from mslite.converter.passes.context import Context
 
 
 def freeze_inputs(module: Module, context: Context) -> None:
-    """Gives the main graph's inputs the shapes of `--inputShape`, in which -1 leaves a size open.
+    """Gives the main graph's inputs the shapes of `--inputShape`, in which -1 leaves a size open. Other inputs get the sizes that they
+    share with these.
 
     Raises ConversionError for a name that is no input, or a shape that contradicts the model.
     """
     wanted = dict(context.settings.input_shapes)
+    given: dict[int, int] = {}
     for value in module.main.inputs:
         shape = wanted.pop(value.name, None)
         if shape is None:
@@ -30,10 +32,19 @@ def freeze_inputs(module: Module, context: Context) -> None:
         for axis, (have, want) in enumerate(zip(value.shape or shape, shape, strict=True)):
             if 0 <= have != want >= 0 and axis > 0 and not _may_change(value):
                 context.note(f"input '{value.name}': dimension {axis} changes from {have} to {want}")
+        for have, want in zip(value.shape or (), shape, strict=False):
+            if is_symbol(have) and want >= 0 and given.setdefault(have, want) != want:
+                raise ConversionError(
+                    f"--inputShape: input '{value.name}' has the sizes {list(shape)}; the model has one size where {want} and "
+                    f"{given[have]} were given",
+                    code=ReturnCode.INPUT_PARAMETER_INVALID,
+                )
         value.shape = tuple(
             have if want < 0 and is_symbol(have) else want
             for have, want in zip(value.shape or shape, shape, strict=True)
         )
+    for value in module.main.inputs if given else ():
+        value.shape = None if value.shape is None else tuple(given.get(size, size) for size in value.shape)
     if wanted:
         names = ", ".join(f"'{value.name}'" for value in module.main.inputs)
         raise ConversionError(

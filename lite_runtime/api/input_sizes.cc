@@ -41,6 +41,10 @@ std::string NotFixed(const Graph &graph, size_t index, const TensorShape &shape)
 
 std::string NotEqual(const Graph &graph, const Place &first, const TensorShape &first_shape, const Place &second,
                      const TensorShape &second_shape) {
+  if (first.input == second.input) {
+    return Given(graph, second.input, second_shape) + ", and the model has one size for its dimensions " +
+           std::to_string(first.axis) + " and " + std::to_string(second.axis);
+  }
   return Given(graph, second.input, second_shape) + " and " + Given(graph, first.input, first_shape) +
          ", and the model has one size for dimension " + std::to_string(second.axis) + " of the former and dimension " +
          std::to_string(first.axis) + " of the latter";

@@ -163,13 +163,41 @@ def test_one_input_with_a_size_twice(tmp_path: Path) -> None:
     source = save(tmp_path / "m.onnx", [helper.make_node("Relu", ["x"], ["y"])], {"x": ["n", "n"]}, {"y": ["n", "n"]})
     model = built(convert(Options(source, tmp_path / "m")).files[0])
     assert result(model, np.ones((3, 3), np.float32)).shape == (3, 3)
-    with pytest.raises(RuntimeError, match="one size for dimension 1"):
+    with pytest.raises(
+        RuntimeError, match=r"'x' has the shape \[3, 2\], and the model has one size for its dimensions 0 and 1"
+    ):
         model.predict([np.ones((3, 2), np.float32)])
 
 
 def test_sizes_without_a_name_are_each_their_own(tmp_path: Path) -> None:
     model = built(sums(tmp_path, [None, None], [None, None]))  # type: ignore[list-item]
     assert result(model, np.ones((1, 4), np.float32), np.ones((3, 1), np.float32)).shape == (3, 4)
+
+
+@pytest.mark.parametrize("name", ["?", "-1", "None", "unknown", "*"])
+def test_names_that_name_nothing_are_no_shared_sizes(name: str, tmp_path: Path) -> None:
+    """As detectors have them, whose images may be of any height and width."""
+    source = save(
+        tmp_path / "m.onnx", [helper.make_node("Relu", ["x"], ["y"])], {"x": [1, name, name]}, {"y": [1, name, name]}
+    )
+    model = built(convert(Options(source, tmp_path / "m")).files[0])
+    assert result(model, np.ones((1, 2, 3), np.float32)).shape == (1, 2, 3)
+
+
+def test_a_size_that_is_given_holds_for_all_inputs_that_share_it(tmp_path: Path) -> None:
+    source = sums(tmp_path, ["n", 4], ["n", 4]).with_suffix(".onnx")
+    model = built(convert(Options(source, tmp_path / "fixed", input_shapes={"a": (3, 4)})).files[0])
+    assert [tensor.shape for tensor in model.get_inputs()] == [[3, 4], [3, 4]]
+    with pytest.raises(RuntimeError, match=r"'b' has the shape \[1, 4\].*\[3, 4\]"):
+        model.predict([np.ones((3, 4), np.float32), np.ones((1, 4), np.float32)])
+
+
+def test_a_size_that_is_given_for_a_file_holds_for_all_inputs_that_share_it(tmp_path: Path) -> None:
+    file = sums(tmp_path, ["n", 4], ["n", 4])
+    model = built(convert(Options(file, tmp_path / "fixed", input_shapes={"a": (3, 4)})).files[0])
+    assert [tensor.shape for tensor in model.get_inputs()] == [[3, 4], [3, 4]]
+    with pytest.raises(ConversionError, match="one size where 4 and 3 were given"):
+        convert(Options(file, tmp_path / "two", input_shapes={"a": (3, 4), "b": (4, 4)}))
 
 
 def test_converting_the_result_again(tmp_path: Path) -> None:

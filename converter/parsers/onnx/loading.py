@@ -27,6 +27,9 @@ from .protos import all_nodes, sub_graphs
 from .quantised_flow import real_movements
 from .tensors import MAX_DIMENSION, TensorReader
 
+_PLACEHOLDERS = frozenset({"none", "null", "unk", "unknown", "any", "dynamic"})
+"""What exporters write for every size that they do not know; so are names without a letter ("?", "-1")."""
+
 _LARGE_BYTES = 4096
 """Initializers from this size on are kept out of the skeleton that type inference copies around."""
 
@@ -50,6 +53,7 @@ def load(
         tie_tables(proto.graph, TensorReader(folder).read)
     skeleton, initializers = _skeleton(proto, name)
     opsets = _operator_sets(skeleton, name)
+    _clear_placeholders(skeleton.graph)
     _apply_shapes(skeleton.graph, input_shapes or {}, name)
     try:
         skeleton, unexpanded = expand_functions(skeleton, opsets, initializers)
@@ -115,6 +119,19 @@ def _check_sizes(graph: GraphProto, name: str) -> None:
         work.extend(body for node in inner.node for body in sub_graphs(node))
 
 
+def _clear_placeholders(graph: GraphProto) -> None:
+    """Takes away names of sizes that name nothing: sizes with the same one need not be equal."""
+    work = [graph]
+    while work:
+        inner = work.pop()
+        for value in (*inner.input, *inner.output, *inner.value_info):
+            for dim in value.type.tensor_type.shape.dim if value.type.HasField("tensor_type") else ():
+                name = dim.dim_param
+                if name and (name.lower() in _PLACEHOLDERS or not any(letter.isalpha() for letter in name)):
+                    dim.Clear()
+        work.extend(body for node in inner.node for body in sub_graphs(node))
+
+
 def _operator_sets(proto: ModelProto, name: str) -> dict[str, int]:
     opsets: dict[str, int] = {}
     for entry in proto.opset_import:
@@ -172,6 +189,8 @@ def _skeleton(proto: ModelProto, name: str) -> tuple[ModelProto, dict[str, Tenso
 
 
 def _apply_shapes(graph: GraphProto, shapes: Mapping[str, Sequence[int]], name: str) -> None:
+    """Gives inputs the sizes of `--inputShape`, and other inputs those of the sizes that they share with them."""
+    given: dict[str, int] = {}
     inputs = {value.name: value for value in graph.input}
     for key, dims in shapes.items():
         if key not in inputs:
@@ -188,5 +207,11 @@ def _apply_shapes(graph: GraphProto, shapes: Mapping[str, Sequence[int]], name: 
             entry = shape.dim.add()
             if dim >= 0:
                 entry.dim_value = dim
+                if index < len(old) and old[index]:
+                    given.setdefault(old[index], dim)
             elif index < len(old) and old[index]:
                 entry.dim_param = old[index]
+    for value in graph.input if given else ():
+        for dim in value.type.tensor_type.shape.dim if value.type.HasField("tensor_type") else ():
+            if dim.dim_param in given:
+                dim.dim_value = given[dim.dim_param]

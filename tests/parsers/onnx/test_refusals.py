@@ -250,3 +250,43 @@ def test_inputs_that_mean_nothing_are_no_blockers() -> None:
     x = random(1, 2, 4, 4)
     parse(one("Resize", {"x": x}, {"roi": np.zeros(8, np.float32), "scales": np.float32([1, 1, 2, 2])}))
     parse(one("Gemm", {"x": random(2, 3)}, {"w": random(3, 4), "c": random(4)}, beta=0.0))
+
+
+@pytest.mark.parametrize(
+    ("operator", "without", "place"),
+    [("EmbedLayerNormalization", "segments", 4), ("EmbedLayerNormalization", "", 7), ("BiasDropout", "", 3), ("GroupQueryAttention", "", 12)],
+)  # fmt: skip
+def test_inputs_of_expanded_operators_that_mean_nothing_are_no_blockers(
+    operator: str, without: str, place: int
+) -> None:
+    """A table without its indices, a mask of which no result is asked for, a ratio outside of training, scales of a float cache."""
+    ids, x = np.zeros((1, 4), np.int32), random(1, 4, 16)
+    inputs: dict[str, Any] = {
+        "EmbedLayerNormalization": {
+            "ids": ids, "segments": ids, "words": random(9, 8), "places": random(8, 8), "kinds": random(2, 8),
+            "gamma": random(8), "beta": random(8), "mask": ids,
+        },
+        "BiasDropout": {"x": x, "b": random(16), "residual": x, "ratio": np.array(0.5, np.float32)},
+        "GroupQueryAttention": {
+            "q": x, "k": random(1, 4, 8), "v": random(1, 4, 8), "past": None, "values": None, "lengths": np.int32([3]),
+            "total": np.array(4, np.int32), **dict.fromkeys("cdefg"), "scale": np.float32([1]), "scale2": np.float32([1]),
+        },
+    }[operator]  # fmt: skip
+    if without:
+        inputs[without] = None
+    heads = {"num_heads": 2, "kv_num_heads": 1} if operator == "GroupQueryAttention" else {}
+    model = foreign(operator, inputs, outputs=["y", "present", "values_out"] if heads else 1, **heads)
+    assert model.graph.node[0].input[place]
+    parse(model)
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_dropout_with_a_bias_is_refused_in_training_mode(training: bool) -> None:
+    x = random(1, 4)
+    constants = {"ratio": np.array(0.5, np.float32), "training": np.array(training)}
+    model = foreign("BiasDropout", {"x": x, "b": random(4), "residual": None}, constants)
+    if training:
+        with pytest.raises(ConversionError, match="training mode is not supported"):
+            parse(model)
+    else:
+        parse(model)

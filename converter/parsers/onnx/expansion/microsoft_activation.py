@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from .body import Body
 from .formulas import gelu, gelu_tanh, swish
 from .registry import expands
@@ -55,8 +57,12 @@ def bias_add(body: Body) -> None:
 
 @expands("BiasDropout")
 def bias_dropout(body: Body) -> None:
-    """Inference keeps every element: data + bias + residual."""
+    """Inference keeps every element: data + bias + residual. Inputs: data, bias, [residual], [ratio], [training]."""
     body.ignore("seed")
+    body.ignore_inputs(3)
+    training = body.contents(body.input(4)) if body.has_input(4) else np.zeros(1)
+    if training is None or np.any(training):
+        raise body.block("training mode is not supported", "Export the model for inference (eval mode)")
     if body.has_output(1):
         raise body.block("the mask is not computed", "Export the model for inference (eval mode)")
     total = body.op("Add", body.input(0), body.input(1))

@@ -73,6 +73,7 @@ def _require_plain_cache(body: Body) -> None:
         if body.text(name, plain) != plain:
             raise body.block("a quantised cache is not supported", "Export a float cache", name)
     body.ignore("kv_cache_bit_width")  # means nothing without quantisation
+    body.ignore_inputs(12, 13)  # nor do the scales
     if body.boolean("sliding_window_cache"):
         raise body.block(
             "a cache of the window alone is not supported",

@@ -26,12 +26,16 @@ def embed_layer_normalization(body: Body) -> None:
     total = body.op("Add", words, places)
     if body.has_input(1):
         total = body.op("Add", total, body.op("Gather", body.input(4), body.input(1), axis=0))
+    else:
+        body.ignore_inputs(4)  # onnxruntime does not read the table then
     tables = (body.input(2), body.input(5))
     normalised, _, _ = layer_norm(body, total, body.real("epsilon", 1e-12), (-1,), *tables)
     body.result(0, body.op("Add", body.op("Mul", normalised, body.input(5)), body.input(6)))
     body.result(2, total)
     if body.has_output(1):
         body.result(1, _mask_index(body, ids))
+    else:
+        body.ignore_inputs(7)  # the mask changes nothing else
 
 
 def _mask_index(body: Body, ids: str) -> str:
