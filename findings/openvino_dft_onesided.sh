@@ -2,8 +2,8 @@
 # OpenVINO: a one-sided DFT of a real signal has one dimension too many.
 #
 # Packages: onnx 1.23.2, onnxruntime 1.32.0, openvino 2026.4.1.
-# Expected: the input [1, 8, 1] is a real signal of 8 numbers; its DFT has the shape [1, 8, 2], and with onesided=1 [1, 5, 2] (ONNX,
-# DFT-17 and DFT-20: "[batch_idx][floor(signal_dim/2) + 1][2]").
+# Expected: the input [1, 8, 1] is a real signal of 8 numbers; its DFT has the shape [1, 8, 2], and with onesided=1 [1, 5, 2]: as many
+# dimensions as the input, the last is 2, and "signal_dim_axis = floor(dft_length/2) + 1" (ONNX, DFT-17 and DFT-20).
 # Seen on 2026-11-28: onnxruntime and the reference evaluator return [1, 5, 2], OpenVINO [1, 5, 1, 2] with the same numbers. The last
 # dimension of the input stays when onesided is 1; without onesided it is right. A node behind it that counts on the rank fails or
 # broadcasts: a sum with the one-sided DFT of the same signal, given as a constant, is [1, 5, 5, 2].
