@@ -12,7 +12,7 @@ set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 "${PYTHON:-python3}" -m venv "$folder/venv"
-"$folder/venv/bin/pip" install --quiet --disable-pip-version-check 'tensorflow==2.21.0' 'ai-edge-litert==2.3.0' 'ai-edge-quantizer==0.10.0'
+"$folder/venv/bin/python" -m pip install --quiet --disable-pip-version-check 'tensorflow==2.21.0' 'ai-edge-litert==2.3.0' 'ai-edge-quantizer==0.10.0'
 cd "$folder"
 "$folder/venv/bin/python" - <<'PYTHON'
 import contextlib

@@ -12,7 +12,7 @@ set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 "${PYTHON:-python3}" -m venv "$folder/venv"
-"$folder/venv/bin/pip" install --quiet --disable-pip-version-check 'onnx==1.23.2' 'onnxoptimizer==0.4.2' 'onnxruntime==1.32.0'
+"$folder/venv/bin/python" -m pip install --quiet --disable-pip-version-check 'onnx==1.23.2' 'onnxoptimizer==0.4.2' 'onnxruntime==1.32.0'
 cd "$folder"
 "$folder/venv/bin/python" - <<'PYTHON'
 import numpy as np
