@@ -24,7 +24,7 @@ constexpr int kMostAllocations = 20000;
 #ifdef __x86_64__
 constexpr int kStride = 1;
 #else
-constexpr int kStride = 7;  // in emulators
+constexpr int kStride = 17;  // in emulators
 #endif
 
 // logits = x w^T and batch normalisation of them; their cross entropy. SGD has states that steps do not change where
