@@ -1,4 +1,4 @@
-"""The quantisers of QONNX, which Brevitas exports: real numbers rounded to what integers of any width stand for.
+"""The quantisers of QONNX, which Brevitas exports: floats rounded to what integers of any width represent.
 
 Constants, and activations of up to 8 bits that are rounded half to even, go through QuantizeLinear and DequantizeLinear, so that
 they are stored and computed with as integers; the rest is computed in floats as the definition says it.
