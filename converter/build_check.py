@@ -8,6 +8,7 @@ from pathlib import Path
 
 from mslite import _codegen, _native
 from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.frameworks import FmkType
 from mslite.converter.memory_limit import may_spend, shown
 from mslite.converter.mindir.graph import Module, Value
 from mslite.converter.mindir.ops.custom import Custom
@@ -18,13 +19,19 @@ _OPEN_SIZES = (1, 8, 64, 512)
 """Of inputs, where the file leaves them open; the first that the operators take counts."""
 
 
+_FAULT = "It is a fault of the converter: please report it. Without fusions (--optimize=none) the model may go through."
+_DAMAGED = "The model is damaged, or holds what this version does not run: check the file, or export it again."
+"""Of files whose graph is taken as it is (`.ms`, `.mindir`)."""
+
+
 class BuildCheck:
     """The check of one result. `run` is for the writer of the file; `notes` say where there is none, and why."""
 
-    def __init__(self, module: Module, options: Options) -> None:
+    def __init__(self, module: Module, options: Options, framework: FmkType) -> None:
         self.notes: list[str] = []
         self._source, self._target = options.model_file, options.output_path
         self._trains = options.training is not None
+        self._blame = _DAMAGED if framework is FmkType.MSLITE else _FAULT
         inputs = module.main.inputs
         self._is_open = any(size < 0 for value in inputs for size in value.shape or ())
         reason = "" if options.save_type is SaveType.MINDIR else _not_checked(module, options)
@@ -44,8 +51,7 @@ class BuildCheck:
             self.notes.append(f"whether the runtime builds the result is not known: {problem}")
             return
         raise ConversionError(
-            f"{self._source}: the runtime cannot build the result, which is not written. It is a fault of the converter: please "
-            f"report it. Without fusions (--optimize=none) the model may go through.\n{problem}",
+            f"{self._source}: the runtime cannot build the result, which is not written. {self._blame}\n{problem}",
             code=ReturnCode.NOT_SUPPORTED,
         )
 

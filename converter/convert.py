@@ -285,7 +285,7 @@ def _convert(options: Options, progress: Callable[[str], None], samples: Progres
     verdict = judge(module)
     is_judged = options.save_type is SaveType.MINDIR_LITE and placement is None and options.training is None
     progress(_WRITE)
-    build_check = BuildCheck(module, options)
+    build_check = BuildCheck(module, options, framework)
     try:
         files = _save(module, settings.source_layout, options, build_check)
     except OSError as error:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from mslite.converter.convert import convert
+from mslite.converter.mindir.ops.enums import WeightQuantCompressType
 from mslite.converter.options import Options, SaveType
 from tests.converter.onnx_models import small_network
 from tests.parsers.mindir.build import Model
@@ -78,6 +79,12 @@ def _recursion() -> Model:
     return model
 
 
+def _packed_floats() -> Model:
+    model = _one("Add", np.ones((1, 4, 8, 8), np.float32))()
+    model.graph.parameter[0].compression_type = WeightQuantCompressType.SPARSE
+    return model
+
+
 def _deep_tuple() -> Model:
     value: Any = 1
     for _ in range(60):
@@ -105,6 +112,7 @@ LIES: dict[str, Callable[[], Model]] = {
     "transpose_repeats": _one("Transpose", (0, 0, 1, 2)),
     "topk_huge": _one("TopK", HUGE),
     "tile_huge": _one("Tile", (1 << 40, 1 << 40, 1, 1)),
+    "packed_floats": _packed_floats,
     "deep_tuple": _deep_tuple,
     "recursion": _recursion,
 }

@@ -7,9 +7,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from onnx import helper
 
 from mslite.converter.cli import main
-from tests.converter.onnx_models import small_network
+from tests.converter.onnx_models import save, small_network
 
 from .hostile_onnx import one_node
 from .limits import ROOT
@@ -22,7 +23,10 @@ BUILD = os.environ.get("MSLITE_BUILD") or os.environ.get("MSLITE_SANITIZE_BUILD"
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("benchmark")
     (folder / "net.onnx").write_bytes(one_node("Relu").SerializeToString())
-    assert main([f"--modelFile={folder / 'net.onnx'}", f"--outputFile={folder / 'net'}"]) == 0
+    open_sizes = {"x": ["rows", "columns"]}, {"y": ["rows", "columns"]}
+    save(folder / "open.onnx", [helper.make_node("Relu", ["x"], ["y"])], *open_sizes)
+    for name in ("net", "open"):
+        assert main([f"--modelFile={folder / name}.onnx", f"--outputFile={folder / name}"]) == 0
     (folder / "five_bytes.bin").write_bytes(bytes(5))
     (folder / "folder.ms").mkdir()
     return folder
@@ -44,7 +48,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["--modelFile=net.ms", "--inDataFile=absent.bin"], 1, "absent.bin"),
         (["--modelFile=net.ms", "--inputShapes=1,2,4,4:1,2"], 1, "gives 2 shapes; the model has 1 inputs"),
         (["--modelFile=net.ms", "--inputShapes=1,-2,4,4"], 1, "'-2' is not a dimension"),
-        (["--modelFile=net.ms", "--inputShapes=2147483647,2147483647,1,1"], 1, "larger than a tensor may be"),
+        (["--modelFile=net.ms", "--inputShapes=2147483647,2147483647,1,1"], 1, "the model was converted for"),
+        (["--modelFile=open.ms", "--inputShapes=2147483647,2147483647"], 1, "larger than a tensor may be"),
         (["--modelFile=net.ms", "--loopCount=1", "--jsonFile=absent/result.json"], 1, "cannot write"),
         (
             ["--modelFile=net.ms", "--requestRate=5"],

@@ -20,6 +20,9 @@ MAX_RANK = 8
 MAX_DIMENSION = (1 << 31) - 1
 _MAX_BYTES = 1 << 40
 _LITTLE_ENDIAN = 1
+_PACKED_TYPES = (DataType.INT8, DataType.INT16)
+_OF_ANY_TYPE = (WeightQuantCompressType.FSE, WeightQuantCompressType.FSE_INFER)
+"""Compressions whose decoded elements are float32, whatever type the constant states; the others keep their integers."""
 
 
 class TensorError(ValueError):
@@ -67,6 +70,8 @@ class TensorReader:
                 compression = WeightQuantCompressType(tensor.compression_type)
             except ValueError:
                 raise TensorError(f"compression {tensor.compression_type} is unknown") from None
+            if compression not in _OF_ANY_TYPE and dtype not in _PACKED_TYPES:
+                raise TensorError(f"compression {compression.name} is of int8 and int16; the constant is {dtype.name.lower()}")
             raw = bytes(self._bytes(tensor))
             encoding = Encoding(compression)
             return Value(name, dtype, shape, format=Format.NCHW, quant=quant, raw=raw, encoding=encoding)
