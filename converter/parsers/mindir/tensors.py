@@ -71,7 +71,9 @@ class TensorReader:
             except ValueError:
                 raise TensorError(f"compression {tensor.compression_type} is unknown") from None
             if compression not in _OF_ANY_TYPE and dtype not in _PACKED_TYPES:
-                raise TensorError(f"compression {compression.name} is of int8 and int16; the constant is {dtype.name.lower()}")
+                raise TensorError(
+                    f"compression {compression.name} is of int8 and int16; the constant is {dtype.name.lower()}"
+                )
             raw = bytes(self._bytes(tensor))
             encoding = Encoding(compression)
             return Value(name, dtype, shape, format=Format.NCHW, quant=quant, raw=raw, encoding=encoding)
