@@ -1,5 +1,6 @@
 #include "api/tensor.h"
 
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -56,8 +57,8 @@ void MSTensor::Impl::Release() {
 }
 
 void *MSTensor::Impl::MutableData() {
-  if (data != nullptr && (is_shown || data != buffer.get() || capacity >= DataSize())) return data;
   const size_t bytes = DataSize();
+  if (data != nullptr && (is_shown || data != buffer.get() || size >= bytes)) return data;
   if (bytes == 0) return data;
   Release();
   if (allocator != nullptr) {
@@ -65,10 +66,10 @@ void *MSTensor::Impl::MutableData() {
     owns_data = data != nullptr;
   } else {
     if (capacity < bytes) {
-      buffer = mslite::MakeAligned(bytes);
-      capacity = buffer == nullptr ? 0 : bytes;
-      if (buffer != nullptr) std::memset(buffer.get(), 0, bytes);
+      buffer.reset();
+      buffer = mslite::MakeGrown(bytes, UINT64_MAX, &capacity);
     }
+    if (buffer != nullptr) std::memset(buffer.get(), 0, bytes);
     data = buffer.get();
   }
   size = data == nullptr ? 0 : bytes;

@@ -249,9 +249,9 @@ Status Session::Reserve(uint64_t bytes, const char *what, GrowingBuffer *buffer,
   const bool is_workspace = buffer == &workspace_->memory;
   const size_t own = reserved_bytes_ - std::min(reserved_bytes_, is_workspace ? 0 : before);
   const size_t others = own + (is_workspace ? 0 : workspace_->memory.capacity);
-  const bool fits =
-      bytes <= std::max(before, buffer->lent_size) || bytes <= most_bytes_ - std::min(most_bytes_, others);
-  *memory = fits ? buffer->Reserve(bytes) : nullptr;
+  const size_t room = most_bytes_ - std::min(most_bytes_, others);
+  const bool fits = bytes <= std::max(before, buffer->lent_size) || bytes <= room;
+  *memory = fits ? buffer->Reserve(bytes, room) : nullptr;
   if (!is_workspace) reserved_bytes_ = own + buffer->capacity;
   if (*memory != nullptr) return mindspore::kSuccess;
   const bool is_limit = !fits && most_bytes_ < MachineBytes();

@@ -44,6 +44,18 @@ void *AlignedAllocate(uint64_t wanted) {
 
 void AlignedFree(void *pointer) { std::free(pointer); }
 
+AlignedBuffer MakeGrown(uint64_t size, uint64_t most, size_t *capacity) {
+  const uint64_t grown = std::max(size, std::min<uint64_t>(most, *capacity + *capacity / 4));
+  AlignedBuffer buffer = MakeAligned(grown);
+  *capacity = static_cast<size_t>(grown);
+  if (buffer == nullptr && grown > size) {
+    buffer = MakeAligned(size);
+    *capacity = static_cast<size_t>(size);
+  }
+  if (buffer == nullptr) *capacity = 0;
+  return buffer;
+}
+
 Bytes::~Bytes() {
   if (mapped_) {
     munmap(data_, size_);

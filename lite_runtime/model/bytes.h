@@ -23,6 +23,11 @@ using AlignedBuffer = std::unique_ptr<uint8_t[], AlignedDelete>;
 
 inline AlignedBuffer MakeAligned(uint64_t size) { return AlignedBuffer(static_cast<uint8_t *>(AlignedAllocate(size))); }
 
+// Memory for `size` bytes in place of what held `*capacity`: a quarter more than that, if it is at most `most` and
+// there is as much. Sizes that grow with each run, as those of a decoder's cache, would else take new memory each time.
+// `*capacity` becomes what it holds; 0 with nullptr.
+MSLITE_INTERNAL_API AlignedBuffer MakeGrown(uint64_t size, uint64_t most, size_t *capacity);
+
 class Bytes {
  public:
   ~Bytes();

@@ -49,12 +49,11 @@ int64_t ByteSize(const TensorShape &shape) {
   return count * element;
 }
 
-uint8_t *GrowingBuffer::Reserve(uint64_t size) {
+uint8_t *GrowingBuffer::Reserve(uint64_t size, uint64_t most) {
   if (lent != nullptr && lent_size >= size) return lent;
   if (own == nullptr || capacity < size) {
     own.reset();
-    own = MakeAligned(size);
-    capacity = own == nullptr ? 0 : static_cast<size_t>(size);
+    own = MakeGrown(size, most, &capacity);
   }
   return own.get();
 }

@@ -41,8 +41,8 @@ struct GrowingBuffer {
   uint8_t *lent = nullptr;
   size_t lent_size = 0;
 
-  // Room for `size` bytes, or nullptr. Contents are lost when it grows.
-  uint8_t *Reserve(uint64_t size);
+  // Room for `size` bytes, or nullptr. Contents are lost when it grows, by a quarter if that is no more than `most`.
+  uint8_t *Reserve(uint64_t size, uint64_t most = UINT64_MAX);
 };
 
 struct Value {

@@ -9,6 +9,7 @@
 #include "include/api/model.h"
 #include "include/mslite/inspect.h"
 #include "model_builder.h"
+#include "plan/frame.h"
 
 namespace mslite::test {
 namespace {
@@ -140,6 +141,22 @@ TEST_P(NewShapes, LeaveNothingBehind) {
     EXPECT_EQ(last.steps[i].name, second.steps[i].name);
     EXPECT_NE(last.steps[i].name, "twice");  // constants are folded in every plan
   }
+}
+
+TEST(GrowingBuffer, GrowsByAQuarterWhereThatIsAllowed) {
+  GrowingBuffer buffer;
+  EXPECT_NE(buffer.Reserve(100), nullptr);
+  EXPECT_EQ(buffer.capacity, 100U);
+  EXPECT_NE(buffer.Reserve(101), nullptr);
+  EXPECT_EQ(buffer.capacity, 125U);
+  EXPECT_NE(buffer.Reserve(126, 130), nullptr);
+  EXPECT_EQ(buffer.capacity, 130U);
+  EXPECT_NE(buffer.Reserve(1000), nullptr);
+  EXPECT_EQ(buffer.capacity, 1000U);
+  EXPECT_NE(buffer.Reserve(8), nullptr);
+  EXPECT_EQ(buffer.capacity, 1000U);
+  EXPECT_EQ(buffer.Reserve(UINT64_MAX), nullptr);
+  EXPECT_EQ(buffer.capacity, 0U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, NewShapes,

@@ -64,7 +64,9 @@ def keras_function(file: Path) -> Any:
         outputs = tf.nest.flatten(model(_packed(model, arguments), training=False))
         return dict(zip(names, outputs, strict=True))
 
-    return tf.function(serve, input_signature=specs).get_concrete_function()
+    function = tf.function(serve, input_signature=specs).get_concrete_function()
+    function._keeps_loaded = model  # it refers to the variables weakly
+    return function
 
 
 def _packed(model: Any, arguments: tuple[Any, ...]) -> Any:

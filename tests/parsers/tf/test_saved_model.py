@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from mslite.converter import cli
 from mslite.converter.convert import convert
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.options import Options
+from mslite.converter.parsers.tf import freeze
 from tests.parsers.tf import archive
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -70,6 +72,18 @@ def test_recurrent_keras_file(tmp_path: Path) -> None:
     x = np.random.default_rng(1).standard_normal((2, 6, 5)).astype(np.float32)
     (got,) = outputs_of(tmp_path / "model.keras", tmp_path, {"sequence": x}).values()
     close(got, model(x))
+
+
+def test_a_keras_model_lives_as_long_as_its_function(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A concrete function of TensorFlow does not keep the variables of a model."""
+    image = tf.keras.Input((4,), name="image")
+    model = tf.keras.Model(image, tf.keras.layers.Dense(3)(image))
+    model.save(tmp_path / "model.keras")
+    monkeypatch.setattr("sys.argv", ["freeze.py", "", "", str(1 << 30), ""])
+    function = freeze.keras_function(tmp_path / "model.keras")
+    gc.collect()
+    for got, wanted in zip(function.graph.variables, model.variables, strict=True):
+        close(got, wanted)
 
 
 class Module(tf.Module):  # type: ignore[misc]
