@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from math import prod
 from pathlib import Path
 
@@ -25,21 +25,24 @@ _DAMAGED = "The model is damaged, or holds what this version does not run: check
 
 
 class BuildCheck:
-    """The check of one result. `run` is for the writer of the file; `notes` say where there is none, and why."""
+    """The check of one result. `run` is for the writer of the file; `notes` say where nothing was checked, and why."""
 
     def __init__(self, module: Module, options: Options, framework: FmkType) -> None:
-        self.notes: list[str] = []
+        self._notes: list[str] = []
         self._source, self._target = options.model_file, options.output_path
         self._trains = options.training is not None
         self._blame = _DAMAGED if framework is FmkType.MSLITE else _FAULT
         inputs = module.main.inputs
         self._is_open = any(size < 0 for value in inputs for size in value.shape or ())
-        reason = "" if options.save_type is SaveType.MINDIR else _not_checked(module, options)
-        if reason:
-            self.notes.append(f"whether the runtime builds the result was not checked: {reason}")
-        self.run: Callable[[Path], None] | None = (
-            None if reason or options.save_type is SaveType.MINDIR else self._check
-        )
+        self._reason = _not_checked(module, options)
+        self.run: Callable[[Path], None] | None = None if self._reason else self._check
+
+    def notes(self, files: Sequence[Path]) -> list[str]:
+        """What the check of the files that were written has to say."""
+        reason = self._reason
+        if not reason and len(files) > 1:
+            reason = f"its weights are in a file of their own, {files[0].name}"
+        return [f"whether the runtime builds the result was not checked: {reason}"] if reason else self._notes
 
     def _check(self, file: Path) -> None:
         """Builds the file, still under another name. Raises ConversionError where the runtime refuses it."""
@@ -48,7 +51,7 @@ class BuildCheck:
             return
         problem = problem.replace(str(file), str(self._target))
         if not is_final:
-            self.notes.append(f"whether the runtime builds the result is not known: {problem}")
+            self._notes.append(f"whether the runtime builds the result is not known: {problem}")
             return
         raise ConversionError(
             f"{self._source}: the runtime cannot build the result, which is not written. {self._blame}\n{problem}",
@@ -74,6 +77,8 @@ class BuildCheck:
 
 def _not_checked(module: Module, options: Options) -> str:
     """Why the file is not built; "" where it is."""
+    if options.save_type is SaveType.MINDIR:
+        return "it is a .mindir file, which is converted to a .ms file before it runs"
     if options.encryption.encrypt_key is not None:
         return "it is encrypted"
     if options.target is not None:

@@ -310,7 +310,7 @@ def _convert(options: Options, progress: Callable[[str], None], samples: Progres
             *context.notes,
             *compared,
             *(note for report in quantisation for note in report.notes),
-            *build_check.notes,
+            *build_check.notes(files),
         ),
         peak_bytes=peak_activation_bytes(module.main) if placement is None else None,
         bound=bound,

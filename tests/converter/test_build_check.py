@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -11,10 +13,13 @@ from mslite.converter import build_check
 from mslite.converter.convert import convert
 from mslite.converter.encryption import Encryption
 from mslite.converter.errors import ConversionError
-from mslite.converter.options import Options
+from mslite.converter.mindir.module_io import save as save_module
+from mslite.converter.options import Options, SaveType
 from tests.converter.onnx_models import save, small_network
 from tests.converter.plugin_files import convert as convert_with
 from tests.converter.plugin_files import write_plugin
+
+convert_module = import_module("mslite.converter.convert")
 
 BREAK = """
 import numpy as np
@@ -72,6 +77,18 @@ def test_what_is_not_checked_is_said(tmp_path: Path) -> None:
     model = small_network(tmp_path / "net.onnx")
     report = convert(Options(model, tmp_path / "net", encryption=Encryption(encrypt_key=bytes(16))))
     assert any("not checked: it is encrypted" in note for note in report.notes)
+
+
+def test_weights_in_a_file_of_their_own_are_not_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(convert_module, "save", partial(save_module, side_file_limit=1))
+    report = convert(Options(small_network(tmp_path / "net.onnx"), tmp_path / "net"))
+    assert any(f"in a file of their own, {report.files[0].name}" in note for note in report.notes)
+
+
+def test_mindir_files_are_not_checked(tmp_path: Path) -> None:
+    model = small_network(tmp_path / "net.onnx")
+    report = convert(Options(model, tmp_path / "net", save_type=SaveType.MINDIR))
+    assert any("it is a .mindir file" in note for note in report.notes)
 
 
 def test_constants_that_take_too_much_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
