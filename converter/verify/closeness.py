@@ -39,9 +39,9 @@ def difference(name: str, got: Array, want: Array, share: float, least: float = 
     if not want.size:
         return Difference(name, 0.0, 0.0)
     a, b = got.astype(np.float64), want.astype(np.float64)
-    if not np.array_equal(np.isfinite(a), np.isfinite(b)):
-        return Difference(name, float("inf"), 0.0)
     finite = np.isfinite(b)
+    if not np.array_equal(np.where(np.isfinite(a), 0, a), np.where(finite, 0, b), equal_nan=True):
+        return Difference(f"{name} (NaN or infinities in other places)", float("inf"), 0.0)
     scale = float(np.abs(b[finite]).max(initial=0.0))
     error = float(np.abs(a[finite] - b[finite]).max(initial=0.0))
     return Difference(name, error, max(share * max(scale, 1e-6), least) if want.dtype.kind == "f" else 0.0)

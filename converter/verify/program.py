@@ -24,7 +24,9 @@ _NOISE = 8
 """A result may be so many times as far from the program's as that moves when its inputs change in their last bits."""
 _LARGEST_NOISE = 0.1
 """Share of the largest number beyond which an output is chance, and not compared."""
-_REMEDY = "Please report the program, or convert it all the same with --verify=off (Converter.verify = False)"
+_REMEDY = (
+    "Please report the program, or convert it all the same with converter_lite --verify=off (Converter.verify = False)"
+)
 _RUNS = ("random inputs", "random inputs, after the first run and with a row of each mask empty")
 
 

@@ -15,7 +15,8 @@ from mslite.converter.errors import ConversionError
 from mslite.converter.mindir.module_io import load, save
 from mslite.converter.mindir.ops.enums import QuantType
 from mslite.converter.options import Options
-from mslite.converter.verify.report import difference, verify_conversion
+from mslite.converter.verify.closeness import TOLERANCE, difference
+from mslite.converter.verify.report import verify_conversion
 from tests.converter.onnx_models import quantised_network, small_network
 
 pytest.importorskip("onnxruntime")
@@ -114,3 +115,12 @@ def test_differences_are_scaled_and_shapes_count() -> None:
     assert difference("a", want.reshape(2, 1), want, 2e-4).is_too_large
     assert difference("a", np.array([np.nan, 0], np.float32), want, 2e-4).is_too_large
     assert difference("a", np.array([1, 2], np.int32), np.array([1, 3], np.int32), 2e-4).is_too_large
+
+
+@pytest.mark.parametrize("wrong", [[1.0, np.inf, np.nan], [1.0, np.nan, -np.inf], [1.0, 2.0, np.inf]])
+def test_nan_and_infinities_are_told_apart(wrong: list[float]) -> None:
+    wanted = np.array([1.0, np.nan, np.inf], np.float32)
+    assert not difference("y", wanted.copy(), wanted, TOLERANCE).is_too_large
+    found = difference("y", np.array(wrong, np.float32), wanted, TOLERANCE)
+    assert found.is_too_large
+    assert "NaN or infinities in other places" in str(found)
