@@ -93,6 +93,30 @@ def test_a_batch_has_the_stated_size_until_it_is_changed(tmp_path: Path) -> None
         np.testing.assert_allclose(found.get_data_to_numpy(), expected(model, x), rtol=1e-5, atol=1e-5)
 
 
+def test_reshapes_of_any_batch(tmp_path: Path) -> None:
+    """Nothing reads sizes here. What becomes of two reshapes after each other must hold for other batches, too."""
+    tensors = [
+        Tensor("x", (1, 12, 2), signature=(-1, 12, 2)), Tensor("order", data=np.array([0, 2, 1], np.int32)),
+        Tensor("wide", data=np.array([-1, 8, 3], np.int32)), Tensor("axis", data=np.array(-3, np.int32)),
+        Tensor("a", (1, 2, 12), signature=(-1, 2, 12)), Tensor("b", (1, 8, 3), signature=(-1, 8, 3)),
+        Tensor("c", (1, 1, 8, 3), signature=(-1, 1, 8, 3)), Tensor("y", (1, 1, 8, 3), signature=(-1, 1, 8, 3)),
+    ]  # fmt: skip
+    nodes = [
+        Operator("TRANSPOSE", [0, 1], [4]), Operator("RESHAPE", [4, 2], [5]),
+        Operator("EXPAND_DIMS", [5, 3], [6]), Operator("ABS", [6], [7]),
+    ]  # fmt: skip
+    model = build(Graph(tensors, [0], [7], nodes))
+    (tmp_path / "m.tflite").write_bytes(model)
+    module_io.save(lowered(parse(tmp_path / "m.tflite")), tmp_path / "m.ms")
+    runner = mslite.Model()
+    runner.build_from_file(str(tmp_path / "m.ms"), mslite.ModelType.MINDIR_LITE)
+    for batch in (1, 3, 2):
+        x = f32(batch, 12, 2)
+        runner.resize(runner.get_inputs(), [list(x.shape)])
+        (found,) = runner.predict([x])
+        np.testing.assert_array_equal(found.get_data_to_numpy(), np.abs(x.swapaxes(1, 2)).reshape(batch, 1, 8, 3))
+
+
 def upsampled(volume: bool) -> bytes:
     """A transposed convolution of x [n, 4, 4, 5], or of x [n, 4, 4, 4, 5], whose output size [n, 8, 8, 3] or
     [n, 8, 8, 8, 3] begins with the size of the batch."""
