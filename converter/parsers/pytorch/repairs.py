@@ -171,6 +171,17 @@ def _sized_by_scale(call: _Call) -> None:
             raise call.refuse(f"the scale {scale}", remedy)
 
 
+def _aligned_by_size(call: _Call) -> None:
+    """Where corners are aligned, sizes alone count; ONNX Resize aligns the corners of the size before it is rounded."""
+    scales = call["scale_factors"]
+    if not call["align_corners"] or not scales or all(float(scale).is_integer() for scale in scales):
+        return
+    sizes = list(call.node.meta["val"].shape[2:])
+    if not all(isinstance(size, int) for size in sizes):
+        raise call.refuse(f"the rounding of the scales {scales}", "Give interpolate() a size, or whole scales")
+    call.node.args, call.node.kwargs = (call["input"], sizes, True, None), {}
+
+
 def _converted_first(call: _Call) -> None:
     """`dtype` concerns the operand; the exporter computes in the operand's own type, and converts the result."""
     operand, dtype = call["self"], call["dtype"]
@@ -237,5 +248,14 @@ _REPAIRS: dict[Any, Callable[[_Call], None]] = {
             aten._upsample_bicubic2d_aa.vec,
         ),
         _sized_by_scale,
+    ),
+    **dict.fromkeys(
+        (
+            aten.upsample_linear1d.vec,
+            aten.upsample_bilinear2d.vec,
+            aten.upsample_bicubic2d.vec,
+            aten.upsample_trilinear3d.vec,
+        ),
+        _aligned_by_size,
     ),
 }

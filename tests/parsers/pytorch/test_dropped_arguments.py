@@ -64,6 +64,10 @@ def _computed() -> dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]:
         "mean of integers": (lambda x: torch.mean(x, 1, dtype=torch.float32), _integers()),
         "softmax of integers": (lambda x: torch.softmax(x, 1, dtype=torch.float32), _integers()),
         "log_softmax of integers": (lambda x: F.log_softmax(x, 1, dtype=torch.float32), _integers()),
+        **{
+            f"aligned {mode}": (lambda x, mode=mode: F.interpolate(x, scale_factor=1.7, mode=mode, align_corners=True), (x,))
+            for mode, x in {"linear": image[0], "bilinear": image, "bicubic": image, "trilinear": volume}.items()
+        },
         "cumsum of integers": (lambda x: torch.cumsum(x * 0.6, 1, dtype=torch.int64), _integers()),
     }
 
@@ -119,6 +123,24 @@ def test_what_is_computed(tmp_path: Path) -> None:
 
     path = _saved(every, tuple(one for _, own in cases for one in own), tmp_path / "net.pt2")
     assert AGREES in convert(Options(path, tmp_path / "net")).notes
+
+
+@needs_torch
+@pytest.mark.filterwarnings("ignore")
+def test_aligned_corners_of_open_sizes(tmp_path: Path) -> None:
+    """A scale that is rounded for some sizes."""
+    import torch
+    import torch.nn.functional as F
+
+    class Network(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            return F.interpolate(x, scale_factor=1.7, mode="bilinear", align_corners=True)
+
+    sizes = ({2: torch.export.Dim("height", min=2, max=99)},)
+    path = tmp_path / "net.pt2"
+    torch.export.save(torch.export.export(Network(), _arrays((1, 2, 8, 9)), dynamic_shapes=sizes), str(path))
+    with pytest.raises(ConversionError, match=r"drops the rounding of the scales .*1\.7.*Give interpolate\(\) a size"):
+        convert(Options(path, tmp_path / "net", compare=False))
 
 
 @needs_torch
