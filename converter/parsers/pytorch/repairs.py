@@ -120,6 +120,8 @@ def _seeing_attention(call: _Call) -> None:
     It also takes the root of the scale, which may be negative.
     """
     mask, scale = call["attn_mask"], call["scale"]
+    if call["dropout_p"] and not call.trains:
+        raise call.refuse(f"dropout_p={call['dropout_p']}", "Export the model for inference, with dropout_p=0.0")
     if isinstance(scale, float) and scale < 0:
         call.node.update_arg(0, call.emit(aten.neg.default, call["query"]))
         call.node.update_kwarg("scale", -scale)

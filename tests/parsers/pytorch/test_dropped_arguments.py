@@ -87,6 +87,11 @@ def _refused() -> dict[str, tuple[Callable[..., Any], tuple[Any, ...], str]]:
             (image,),
             r"drops the scale 0\.37 of '_upsample_bilinear2d_aa'",
         ),
+        "dropout": (
+            lambda x: F.scaled_dot_product_attention(x, x, x, dropout_p=0.25),
+            _arrays((1, 2, 3, 4)),
+            r"drops dropout_p=0\.25 of 'scaled_dot_product_attention'",
+        ),
         "label_smoothing": (
             lambda x: F.cross_entropy(x, x.argmax(1), label_smoothing=0.1),
             (rows,),
@@ -145,7 +150,7 @@ def test_aligned_corners_of_open_sizes(tmp_path: Path) -> None:
 
 @needs_torch
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", ["ceil_mode", "antialias", "label_smoothing", "training mode"])
+@pytest.mark.parametrize("name", ["ceil_mode", "antialias", "dropout", "label_smoothing", "training mode"])
 def test_what_is_refused(name: str, tmp_path: Path) -> None:
     function, inputs, message = _refused()[name]
     path = _saved(function, inputs, tmp_path / "net.pt2")
