@@ -65,7 +65,10 @@ def _computed() -> dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]:
         "softmax of integers": (lambda x: torch.softmax(x, 1, dtype=torch.float32), _integers()),
         "log_softmax of integers": (lambda x: F.log_softmax(x, 1, dtype=torch.float32), _integers()),
         **{
-            f"aligned {mode}": (lambda x, mode=mode: F.interpolate(x, scale_factor=1.7, mode=mode, align_corners=True), (x,))
+            f"aligned {mode}": (
+                lambda x, mode=mode: F.interpolate(x, scale_factor=1.7, mode=mode, align_corners=True),
+                (x,),
+            )
             for mode, x in {"linear": image[0], "bilinear": image, "bicubic": image, "trilinear": volume}.items()
         },
         "cumsum of integers": (lambda x: torch.cumsum(x * 0.6, 1, dtype=torch.int64), _integers()),
