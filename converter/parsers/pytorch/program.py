@@ -27,6 +27,8 @@ _OPERATOR = re.compile(
     r"|torch\.ops\.higher_order\.(cond|while_loop|scan|associative_scan|map_impl|wrap_with_set_grad_enabled|wrap_with_autocast)"
     r"|_operator\.(add|sub|mul|truediv|floordiv|mod|neg|pos|pow|abs|eq|ne|lt|le|gt|ge|and_|or_|not_|getitem|lshift|rshift)"
     r"|math\.(ceil|floor|trunc|sqrt)|torch\.sym_\w+|torch\._sym_\w+"
+    r"|torch\._functorch\.predispatch\.(lazy_load_decompositions|_(add|remove)_batch_dim|_(vmap|jvp)_(in|de)crement_nesting"
+    r"|_(make|unpack)_dual|_unwrap_for_grad|_(enter|exit)_dual_level)"
 )
 _FORBIDDEN_OPERATORS = frozenset({"from_file", "save", "_save", "load", "_load", "warn", "_debug_trace", "format"})
 """Of PyTorch's own operators, those that read or write files, or stop."""

@@ -120,6 +120,8 @@ def _seeing_attention(call: _Call) -> None:
     It also takes the root of the scale, which may be negative.
     """
     mask, scale = call["attn_mask"], call["scale"]
+    if call["dropout_p"] and not call.trains:
+        raise call.refuse(f"dropout_p={call['dropout_p']}", "Export the model for inference, with dropout_p=0.0")
     if isinstance(scale, float) and scale < 0:
         call.node.update_arg(0, call.emit(aten.neg.default, call["query"]))
         call.node.update_kwarg("scale", -scale)
@@ -169,6 +171,17 @@ def _sized_by_scale(call: _Call) -> None:
         if not (isinstance(size, int) and isinstance(old, int) and math.isclose(scale, size / old)):
             remedy = "Give interpolate() a size, or recompute_scale_factor=True, and export again"
             raise call.refuse(f"the scale {scale}", remedy)
+
+
+def _aligned_by_size(call: _Call) -> None:
+    """Where corners are aligned, sizes alone count; ONNX Resize aligns the corners of the size before it is rounded."""
+    scales = call["scale_factors"]
+    if not call["align_corners"] or not scales or all(float(scale).is_integer() for scale in scales):
+        return
+    sizes = list(call.node.meta["val"].shape[2:])
+    if not all(isinstance(size, int) for size in sizes):
+        raise call.refuse(f"the rounding of the scales {scales}", "Give interpolate() a size, or whole scales")
+    call.node.args, call.node.kwargs = (call["input"], sizes, True, None), {}
 
 
 def _converted_first(call: _Call) -> None:
@@ -237,5 +250,14 @@ _REPAIRS: dict[Any, Callable[[_Call], None]] = {
             aten._upsample_bicubic2d_aa.vec,
         ),
         _sized_by_scale,
+    ),
+    **dict.fromkeys(
+        (
+            aten.upsample_linear1d.vec,
+            aten.upsample_bilinear2d.vec,
+            aten.upsample_bicubic2d.vec,
+            aten.upsample_trilinear3d.vec,
+        ),
+        _aligned_by_size,
     ),
 }

@@ -66,6 +66,8 @@ def keras_function(file: Path) -> Any:
 
     function = tf.function(serve, input_signature=specs).get_concrete_function()
     function._keeps_loaded = model  # it refers to the variables weakly
+    function._inputs_in_order = [tensor.name.removesuffix(":0") for tensor in function.inputs[: len(specs)]]
+    function._outputs_in_order = names
     return function
 
 
@@ -176,13 +178,24 @@ def _unique(names: list[str]) -> list[str]:
 
 
 def frozen_graph(function: Any) -> tuple[Any, list[str]]:
-    """The GraphDef of a function with its variables as constants, and its output nodes, under the signature's names."""
+    """The GraphDef of a function with its variables as constants, and its output nodes, under the signature's names.
+
+    Its inputs come first, in the order of the Keras model; of a SavedModel in that of the numbers in their names, else as
+    they are. Outputs are in the order of the Keras model, or of the numbers in their names; else in that of the names.
+    """
     from tensorflow.python.framework.convert_to_constants import (
         convert_variables_to_constants_v2,
     )
 
+    from mslite.converter.parsers.tf.numbering import in_numbered_order
+
     frozen = convert_variables_to_constants_v2(function, lower_control_flow=False)
     graph = frozen.graph.as_graph_def()
+    inputs = getattr(function, "_inputs_in_order", None)
+    if inputs is None:
+        inputs = in_numbered_order([node.name for node in graph.node if node.op == "Placeholder"])
+    places = {name: place for place, name in enumerate(inputs)}
+    graph.node.sort(key=lambda node: places.get(node.name, len(places)))
     structure = function.structured_outputs
     wanted = sorted(structure) if isinstance(structure, dict) else []
     taken = {node.name for node in graph.node}
@@ -197,6 +210,9 @@ def frozen_graph(function: Any) -> tuple[Any, list[str]]:
         names.append(name)
         copy = graph.node.add(name=name, op="Identity", input=[tensor.name.removesuffix(":0")])
         copy.attr["T"].type = tensor.dtype.as_datatype_enum
+    if len(wanted) == len(names):
+        order = getattr(function, "_outputs_in_order", None) or in_numbered_order(wanted)
+        names = [names[wanted.index(name)] for name in order]
     return graph, names
 
 

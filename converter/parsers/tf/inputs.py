@@ -39,8 +39,8 @@ _UNUSED = "unused_control_flow_input"
 """TensorFlow's name of what it leaves behind where it lowered a loop."""
 
 
-def input_nodes(session: Session) -> list[SourceNode]:
-    """The nodes whose values the caller gives, in the order of their numbers if they have any, else in the file's."""
+def input_nodes(session: Session, in_file_order: bool) -> list[SourceNode]:
+    """The nodes whose values the caller gives, in the file's order, or in that of their numbers if they have any."""
     nodes = session.model.graph.nodes
     names = [
         node.name
@@ -48,7 +48,7 @@ def input_nodes(session: Session) -> list[SourceNode]:
         if (node.operator in ("Placeholder", "PlaceholderV2") and not node.name.startswith(_UNUSED))
         or (node.operator == "PlaceholderWithDefault" and _default_is_input(session, node))
     ]
-    return [nodes[name] for name in in_numbered_order(names)]
+    return [nodes[name] for name in (names if in_file_order else in_numbered_order(names))]
 
 
 def graph_input(session: Session, node: SourceNode) -> Value:
@@ -106,12 +106,13 @@ def _given(session: Session, name: str, dims: Shape | None, wanted: Shape) -> Sh
     return wanted
 
 
-def bind_inputs(session: Session, scope: Scope, results: Sequence[Ref]) -> None:
-    """Makes the graph's inputs; one that cannot be matters only when the results need it.
+def bind_inputs(session: Session, scope: Scope, results: Sequence[Ref], in_file_order: bool) -> None:
+    """Makes the graph's inputs, in the file's order or by their numbers; one that cannot be matters only when the results
+    need it.
 
     Raises ConversionError for a name in `--inputShape` that is none.
     """
-    nodes, used = input_nodes(session), needed(session.model.graph, results)
+    nodes, used = input_nodes(session, in_file_order), needed(session.model.graph, results)
     names = [node.name for node in nodes]
     for name in session.input_shapes:
         if name not in names:

@@ -22,9 +22,13 @@ def matmul(call: Call) -> Value:
 
 @tf_operator("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
 def batch_matmul(call: Call) -> Value:
-    """The adjoint of real matrices is their transpose."""
+    """The adjoint of real matrices is their transpose. Version 3 says what products of other types are summed in."""
     op = MatMulFusion(transpose_a=call.flag("adj_x"), transpose_b=call.flag("adj_y"))
-    return call.emit(op, call.input(0), call.input(1))
+    operands = [call.input(0), call.input(1)]
+    if call.operator == "BatchMatMulV3":
+        target = call.type("Tout", operands[0].dtype)
+        operands = [call.as_type(value, target) for value in operands]
+    return call.emit(op, *operands)
 
 
 @tf_operator("Einsum")

@@ -93,10 +93,12 @@ def module_of(
     input_shapes: Mapping[str, Sequence[int]] | None = None,
     outputs: Sequence[str] = (),
 ) -> Module:
-    """The module of a loaded model, whose outputs are these nodes or, without names, told from the graph.
+    """The module of a loaded model, whose outputs are these nodes, and inputs in the file's order; without names, both are
+    told from the graph.
 
     Raises ConversionError.
     """
+    is_ordered = bool(outputs)
     outputs = outputs or output_names(model)
     raise_control_flow(model)
     session = Session(model, inference, _layout(model), dict(input_shapes or {}))
@@ -105,7 +107,7 @@ def module_of(
     graph, _ = session.new_graph("main_graph")
     importer = GraphImporter(session, model.graph, graph)
     refs = results_of(model, outputs)
-    bind_inputs(session, importer, refs)
+    bind_inputs(session, importer, refs, is_ordered)
     try:
         values = importer.run(refs)
     except (Blocked, RecursionError) as error:

@@ -95,12 +95,12 @@ def depthwise(call: Call) -> Value:
     return follow(with_bias(call, op, _image(call), permuted(call, call.stored_weight(1), (3, 1, 2, 0)), 2))
 
 
-def _output_size(call: Call) -> tuple[int, ...]:
+def output_size(call: Call, rank: int) -> tuple[int, ...]:
     """The sizes that a transposed convolution has to give. Where the batch is open the file computes them, and states
-    height and width of the result all the same."""
+    the other sizes of the result all the same."""
     stated = call.output()
     sizes = stated.signature if len(stated.signature) == len(stated.shape) else stated.shape
-    if call.constant(0) is None and len(sizes) == 4 and min(sizes[1:]) > 0:
+    if call.constant(0) is None and len(sizes) == rank and min(sizes[1:]) > 0:
         return sizes
     return call.integers(0, "the output size")
 
@@ -109,7 +109,7 @@ def _output_size(call: Call) -> tuple[int, ...]:
 def transposed(call: Call) -> Value:
     """Inputs output_shape, weight [out, kh, kw, in], x, [bias]; the pads follow from the output shape."""
     _rank_4(call, 1, 2)
-    size = _output_size(call)
+    size = output_size(call, 4)
     out, height, width, depth = call.shape(1)
     x_shape = call.shape(2)
     if len(size) != 4 or depth != x_shape[3] or min(size[1:3]) < 1:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from flatbuffers import flexbuffers
 
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops.audio import AudioSpectrogram, Mfcc
 from mslite.converter.mindir.ops.detection import DetectionPostProcess
 from mslite.converter.mindir.ops.enums import Format
+from mslite.converter.mindir.ops.matmul import MatMulFusion
+from mslite.converter.mindir.ops.rearrange import Reshape, Shape
 
 from .call import Call
 from .registry import tflite_operator
@@ -93,3 +96,28 @@ def mfcc(call: Call) -> Value:
         dct_coeff_num=options.get("dct_coefficient_count", _integer),
     )
     return call.emit(op, call.input(0), call.input(1))
+
+
+_LARGEST_ROTATION = 1 << 12
+
+
+@tflite_operator("CUSTOM:aeq.hadamard_rotation")
+def hadamard_rotation(call: Call) -> Value:
+    """Each block of `hadamard_size` entries of the last dimension times the Hadamard matrix over the root of its size.
+
+    AI Edge Quantizer puts it in front of products whose weights it has rotated alike. The signs that it writes beside the
+    size are all 1, and LiteRT does not read them.
+    """
+    size = _Map(call).get("hadamard_size", _integer)
+    if size < 1 or size & (size - 1) or size > _LARGEST_ROTATION:
+        raise call.block(f"{size} is not a power of 2 up to {_LARGEST_ROTATION}", attribute="hadamard_size")
+    shape = call.shape(0)
+    if not shape or shape[-1] % size:
+        raise call.block(f"the last dimension of the input {shape} is no multiple of {size}", attribute="hadamard_size")
+    matrix = np.ones((1, 1), np.float32)
+    while len(matrix) < size:
+        matrix = np.kron(matrix, np.array([[1, 1], [1, -1]], np.float32))
+    x = call.input(0)
+    blocks = call.emit(Reshape(), x, call.ints((-1, size)))
+    rotated = call.emit(MatMulFusion(), blocks, call.const(matrix / np.sqrt(np.float32(size))))
+    return call.emit(Reshape(), rotated, call.emit(Shape(), x))

@@ -122,7 +122,7 @@ class GraphImporter(Scope):
             return (session.symbol(),)
         signature = tensor.signature if len(tensor.signature) == len(tensor.shape) else tensor.shape
         if self.outer is None and all(dim >= 0 for dim in signature[1:]):
-            if all(dim >= 0 for dim in signature) or not session.reads_shapes():
+            if all(dim >= 0 for dim in signature):
                 return tensor.shape
             batch = session.symbol()
             session.stated_sizes[batch] = tensor.shape[0]

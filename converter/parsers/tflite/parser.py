@@ -57,8 +57,8 @@ def parse(path: str | os.PathLike[str], signature: str = "") -> Module:
     `signature` names the one whose graph is read, and gives inputs and outputs their names; without it the first graph is
     read, whose tensors have the names.
 
-    Graph inputs have the shape that the file states (a dynamic batch is stated as 1); other sizes that may vary are
-    symbols.
+    Sizes of graph inputs that may vary are symbols. A batch that may vary gets the size that the file states (1) at the
+    end of the conversion.
 
     Raises ConversionError for a file that is not a sound model, and for all nodes that cannot be expressed, at once;
     UsageError for a signature that is not there, or that is missing where signatures are of different graphs.

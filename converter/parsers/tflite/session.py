@@ -46,10 +46,6 @@ class Session:
         self._symbol -= 1
         return self._symbol + 1
 
-    def reads_shapes(self) -> bool:
-        """Whether a graph asks for sizes at run time; they must not become constants when they may change."""
-        return any(node.name == "SHAPE" for graph in self.model.graphs for node in graph.operators)
-
     def makes_constants_of_sizes(self) -> bool:
         """Whether a graph has operators whose sizes become constants: those of StableHLO, which say all sizes, and a few others."""
         names = (node.name for graph in self.model.graphs for node in graph.operators)

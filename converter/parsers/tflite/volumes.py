@@ -7,6 +7,7 @@ from mslite.converter.mindir.ops.enums import Format, PadMode
 from mslite.converter.parsers.volumes import Kernel, Volumes, VolumeWindow, kernel_layers, same_padding
 
 from .call import Call
+from .convolution import output_size
 from .registry import tflite_operator
 
 _AXES = ("d", "h", "w")
@@ -61,7 +62,7 @@ def convolution(call: Call) -> Value:
 @tflite_operator("CONV_3D_TRANSPOSE")
 def transposed(call: Call) -> Value:
     """Inputs output_shape, weight [kd, kh, kw, out, in], x, [bias]."""
-    size, weight = call.integers(0, "the output size"), _kernel(call, 1)
+    size, weight = output_size(call, 5), _kernel(call, 1)
     sizes = _sizes(call, 2, weight.shape[4], weight)
     if len(size) != 5 or size[4] != weight.shape[3] or min(size[1:]) < 1:
         raise call.block(f"the output shape {size} does not fit a weight of {weight.shape}")

@@ -120,6 +120,19 @@ class Branching(nn.Module):
         return y
 
 
+class Mapped(nn.Module):
+    """Each row beside its own row of the buffer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("rows", torch.ones(2, 3))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = torch.vmap(lambda x, row: (x * row).sum() + row)(x, self.rows)
+        self.rows.add_(x)
+        return y
+
+
 class ChangedInput(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         x.add_(1)
@@ -135,6 +148,7 @@ STATEFUL: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...], set[str]]] =
     "last": (Last, (1, 3), {"x"}),
     "counted": (Counted, (1, 3), set()),
     "branching": (Branching, (1, 3), {"sum"}),
+    "mapped": (Mapped, (2, 3), {"rows"}),
 }
 """The network, the shape of its input, and the buffers that become variables."""
 

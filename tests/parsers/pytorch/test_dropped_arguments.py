@@ -64,6 +64,13 @@ def _computed() -> dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]:
         "mean of integers": (lambda x: torch.mean(x, 1, dtype=torch.float32), _integers()),
         "softmax of integers": (lambda x: torch.softmax(x, 1, dtype=torch.float32), _integers()),
         "log_softmax of integers": (lambda x: F.log_softmax(x, 1, dtype=torch.float32), _integers()),
+        **{
+            f"aligned {mode}": (
+                lambda x, mode=mode: F.interpolate(x, scale_factor=1.7, mode=mode, align_corners=True),
+                (x,),
+            )
+            for mode, x in {"linear": image[0], "bilinear": image, "bicubic": image, "trilinear": volume}.items()
+        },
         "cumsum of integers": (lambda x: torch.cumsum(x * 0.6, 1, dtype=torch.int64), _integers()),
     }
 
@@ -82,6 +89,11 @@ def _refused() -> dict[str, tuple[Callable[..., Any], tuple[Any, ...], str]]:
             lambda x: F.interpolate(x, scale_factor=0.37, mode="bilinear", antialias=True),
             (image,),
             r"drops the scale 0\.37 of '_upsample_bilinear2d_aa'",
+        ),
+        "dropout": (
+            lambda x: F.scaled_dot_product_attention(x, x, x, dropout_p=0.25),
+            _arrays((1, 2, 3, 4)),
+            r"drops dropout_p=0\.25 of 'scaled_dot_product_attention'",
         ),
         "label_smoothing": (
             lambda x: F.cross_entropy(x, x.argmax(1), label_smoothing=0.1),
@@ -123,7 +135,25 @@ def test_what_is_computed(tmp_path: Path) -> None:
 
 @needs_torch
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", ["ceil_mode", "antialias", "label_smoothing", "training mode"])
+def test_aligned_corners_of_open_sizes(tmp_path: Path) -> None:
+    """A scale that is rounded for some sizes."""
+    import torch
+    import torch.nn.functional as F
+
+    class Network(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            return F.interpolate(x, scale_factor=1.7, mode="bilinear", align_corners=True)
+
+    sizes = ({2: torch.export.Dim("height", min=2, max=99)},)
+    path = tmp_path / "net.pt2"
+    torch.export.save(torch.export.export(Network(), _arrays((1, 2, 8, 9)), dynamic_shapes=sizes), str(path))
+    with pytest.raises(ConversionError, match=r"drops the rounding of the scales .*1\.7.*Give interpolate\(\) a size"):
+        convert(Options(path, tmp_path / "net", compare=False))
+
+
+@needs_torch
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["ceil_mode", "antialias", "dropout", "label_smoothing", "training mode"])
 def test_what_is_refused(name: str, tmp_path: Path) -> None:
     function, inputs, message = _refused()[name]
     path = _saved(function, inputs, tmp_path / "net.pt2")

@@ -18,7 +18,7 @@ from mslite.converter.training import TrainSettings
 
 from .test_pytorch import needs_torch
 
-_CASES = ["mean", "cache", "convolution", "recurrent", "swapped", "last", "counted", "branching"]
+_CASES = ["mean", "cache", "convolution", "recurrent", "swapped", "last", "counted", "branching", "mapped"]
 
 
 @needs_torch

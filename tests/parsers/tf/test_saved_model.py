@@ -62,6 +62,23 @@ def test_keras_file(suffix: str, tmp_path: Path) -> None:
         close(got[name], want)
 
 
+@pytest.mark.parametrize("kind", ["keras", "folder"])
+def test_the_order_of_inputs_and_outputs(kind: str, tmp_path: Path) -> None:
+    """A Keras file says it; the names of a SavedModel do where they have numbers, of which 10 comes after 9."""
+    layers = tf.keras.layers
+    given = [tf.keras.Input((size,), name=f"x_{number}") for number, size in ((2, 3), (1, 4), (0, 5))]
+    last = layers.Concatenate()([given[2], given[1]])
+    results = [layers.Dense(12 - number, name=f"name_{number}")(given[0]) for number in (3, 0, 1, 2, *range(4, 11))]
+    model = tf.keras.Model(given, [layers.Dense(13, name="a")(last), *results])
+    path = tmp_path / ("model.keras" if kind == "keras" else "model")
+    (model.save if kind == "keras" else model.export)(path)
+    loaded = mslite.Model()
+    loaded.build_from_file(convert(Options(path, tmp_path / "result")).files[0], mslite.ModelType.MINDIR_LITE)
+    sizes = [3, 4, 5] if kind == "keras" else [5, 4, 3]
+    assert [tensor.shape[1] for tensor in loaded.get_inputs()] == sizes
+    assert [tensor.shape[1] for tensor in loaded.get_outputs()] == [output.shape[1] for output in model.outputs]
+
+
 def test_recurrent_keras_file(tmp_path: Path) -> None:
     layers = tf.keras.layers
     sequence = tf.keras.Input((6, 5), name="sequence")

@@ -13,6 +13,7 @@ from tflite_run import Array, lowered, run_module, run_source
 
 import mslite
 from mslite.converter.convert import convert
+from mslite.converter.errors import ConversionError
 from mslite.converter.options import Options
 from mslite.converter.parsers.tflite import parse
 
@@ -50,6 +51,28 @@ def test_mel_cepstrum(tmp_path: Path) -> None:
     )
     rate = np.array([16000], np.int32)
     check(single("CUSTOM:Mfcc", [x, rate], constant=(1,), custom=custom), [x], tmp_path)
+
+
+@pytest.mark.parametrize(("shape", "size"), [((3, 64), 64), ((2, 5, 48), 16), ((1, 2), 2), ((4, 3), 1)])
+def test_hadamard_rotation(shape: tuple[int, ...], size: int, tmp_path: Path) -> None:
+    """Beside the definition: entries of the matrix are 1 or -1 by the bits that their row and column share."""
+    x = _CHANCE.standard_normal(shape).astype(np.float32)
+    custom = flexible(hadamard_size=size, random_binary_vector=[1] * size)
+    path = tmp_path / "model.tflite"
+    path.write_bytes(single("CUSTOM:aeq.hadamard_rotation", [x], custom=custom))
+    (found,) = run_module(lowered(parse(path)), [x])
+    matrix = [[(-1) ** (row & column).bit_count() for column in range(size)] for row in range(size)]
+    wanted = x.reshape(-1, size) @ np.array(matrix) / np.sqrt(size)
+    np.testing.assert_allclose(found, wanted.reshape(shape), rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("size", [0, 3, 8, 1 << 20])
+def test_hadamard_rotations_that_do_not_fit(size: int, tmp_path: Path) -> None:
+    x = np.ones((2, 12), np.float32)
+    path = tmp_path / "model.tflite"
+    path.write_bytes(single("CUSTOM:aeq.hadamard_rotation", [x], custom=flexible(hadamard_size=size)))
+    with pytest.raises(ConversionError, match="hadamard_size"):
+        parse(path)
 
 
 def detection(regular: bool, count: int = 40, classes: int = 5) -> tuple[list[Array], bytes]:

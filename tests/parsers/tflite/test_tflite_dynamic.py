@@ -93,35 +93,76 @@ def test_a_batch_has_the_stated_size_until_it_is_changed(tmp_path: Path) -> None
         np.testing.assert_allclose(found.get_data_to_numpy(), expected(model, x), rtol=1e-5, atol=1e-5)
 
 
-def upsampled() -> bytes:
-    """A transposed convolution of x [n, 4, 4, 5] whose output size [n, 8, 8, 3] begins with the size of the batch."""
-    signature = (-1, 4, 4, 5)
-    numbers = [("none", [0]), ("one", [1]), ("rest", [8, 8, 3])]
+def test_reshapes_of_any_batch(tmp_path: Path) -> None:
+    """Nothing reads sizes here. What becomes of two reshapes after each other must hold for other batches, too."""
     tensors = [
-        Tensor("x", (1, 4, 4, 5), signature=signature), Tensor("w", data=f32(3, 3, 3, 5)),
-        Tensor("shape", (4,), "int32"),
-        *(Tensor(name, data=np.array(values, np.int32)) for name, values in numbers),
-        Tensor("batch", (1,), "int32"), Tensor("size", (4,), "int32"), Tensor("y", (1, 8, 8, 3), signature=(-1, 8, 8, 3)),
+        Tensor("x", (1, 12, 2), signature=(-1, 12, 2)), Tensor("order", data=np.array([0, 2, 1], np.int32)),
+        Tensor("wide", data=np.array([-1, 8, 3], np.int32)), Tensor("axis", data=np.array(-3, np.int32)),
+        Tensor("a", (1, 2, 12), signature=(-1, 2, 12)), Tensor("b", (1, 8, 3), signature=(-1, 8, 3)),
+        Tensor("c", (1, 1, 8, 3), signature=(-1, 1, 8, 3)), Tensor("y", (1, 1, 8, 3), signature=(-1, 1, 8, 3)),
     ]  # fmt: skip
+    nodes = [
+        Operator("TRANSPOSE", [0, 1], [4]), Operator("RESHAPE", [4, 2], [5]),
+        Operator("EXPAND_DIMS", [5, 3], [6]), Operator("ABS", [6], [7]),
+    ]  # fmt: skip
+    model = build(Graph(tensors, [0], [7], nodes))
+    (tmp_path / "m.tflite").write_bytes(model)
+    module_io.save(lowered(parse(tmp_path / "m.tflite")), tmp_path / "m.ms")
+    runner = mslite.Model()
+    runner.build_from_file(str(tmp_path / "m.ms"), mslite.ModelType.MINDIR_LITE)
+    for batch in (1, 3, 2):
+        x = f32(batch, 12, 2)
+        runner.resize(runner.get_inputs(), [list(x.shape)])
+        (found,) = runner.predict([x])
+        np.testing.assert_array_equal(found.get_data_to_numpy(), np.abs(x.swapaxes(1, 2)).reshape(batch, 1, 8, 3))
+
+
+def upsampled(volume: bool) -> bytes:
+    """A transposed convolution of x [n, 4, 4, 5], or of x [n, 4, 4, 4, 5], whose output size [n, 8, 8, 3] or
+    [n, 8, 8, 8, 3] begins with the size of the batch."""
+    axes = 3 if volume else 2
+    rest = (*[8] * axes, 3)
+    sizes = (*[4] * axes, 5)
+    weight = f32(3, 3, 3, 3, 5) if volume else f32(3, 3, 3, 5)
+    numbers = [("none", [0]), ("one", [1]), ("rest", list(rest))]
+    rank = axes + 2
+    tensors = [
+        Tensor("x", (1, *sizes), signature=(-1, *sizes)), Tensor("w", data=weight),
+        Tensor("shape", (rank,), "int32"),
+        *(Tensor(name, data=np.array(values, np.int32)) for name, values in numbers),
+        Tensor("batch", (1,), "int32"), Tensor("size", (rank,), "int32"), Tensor("y", (1, *rest), signature=(-1, *rest)),
+    ]  # fmt: skip
+    transposed = (
+        Operator(
+            "CONV_3D_TRANSPOSE",
+            [7, 1, 0],
+            [8],
+            {0: ("byte", 0)} | {field: ("int", value) for field, value in enumerate((2, 2, 2, 0, 1, 1, 1), 1)},
+            "Conv3DOptions",
+        )
+        if volume
+        else Operator(
+            "TRANSPOSE_CONV", [7, 1, 0], [8], {0: ("byte", 0), 1: ("int", 2), 2: ("int", 2)}, "TransposeConvOptions"
+        )
+    )
     nodes = [
         Operator("SHAPE", [0], [2], {0: ("byte", 2)}, "ShapeOptions"),
         Operator("STRIDED_SLICE", [2, 3, 4, 4], [6], {0: ("int", 0)}, "StridedSliceOptions"),
         Operator("CONCATENATION", [6, 5], [7], {0: ("int", 0)}, "ConcatenationOptions"),
-        Operator(
-            "TRANSPOSE_CONV", [7, 1, 0], [8], {0: ("byte", 0), 1: ("int", 2), 2: ("int", 2)}, "TransposeConvOptions"
-        ),
+        transposed,
     ]
     return build(Graph(tensors, [0], [8], nodes))
 
 
-def test_transposed_convolution_of_any_batch(tmp_path: Path) -> None:
-    model = upsampled()
+@pytest.mark.parametrize("volume", [False, True], ids=["image", "volume"])
+def test_transposed_convolution_of_any_batch(volume: bool, tmp_path: Path) -> None:
+    model = upsampled(volume)
     (tmp_path / "m.tflite").write_bytes(model)
     module_io.save(lowered(parse(tmp_path / "m.tflite")), tmp_path / "m.ms")
     runner = mslite.Model()
     runner.build_from_file(str(tmp_path / "m.ms"), mslite.ModelType.MINDIR_LITE)
     for batch in (1, 4, 2):
-        x = f32(batch, 4, 4, 5)
+        x = f32(batch, *runner.get_inputs()[0].shape[1:])
         runner.resize(runner.get_inputs(), [list(x.shape)])
         (tensor,) = runner.get_inputs()
         tensor.set_data_from_numpy(x)

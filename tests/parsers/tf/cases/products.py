@@ -14,6 +14,13 @@ for version in ("", "V2"):
         lambda a, b, version=version: getattr(raw, f"BatchMatMul{version}")(x=a, y=b, adj_y=True)
     )
 case("batch_matmul_broadcast", (2, 1, 3, 4), (5, 4, 6))(lambda a, b: tf.matmul(a, b))
+WHOLE = np.random.default_rng(7).integers(-128, 128, (2, 5, 4))
+case("batch_matmul_sums", WHOLE[:, :3].astype(np.int8), WHOLE.astype(np.int8), np.abs(WHOLE).astype(np.uint8))(
+    lambda a, b, c: (
+        raw.BatchMatMulV3(x=a, y=b, Tout=tf.int32, adj_y=True),
+        raw.BatchMatMulV3(x=c, y=tf.constant(WHOLE[0].T, tf.int8), Tout=tf.int32),
+    )
+)
 case("einsum_attention", (2, 5, 3, 4), (2, 6, 3, 4))(lambda q, k: tf.einsum("btnh,bsnh->bnts", q, k))
 case("einsum_dense", (2, 5, 6))(lambda x: tf.einsum("abc,cde->abde", x, weight(6, 3, 4)))
 
