@@ -88,7 +88,7 @@ class Body(Attributes):
             kind = self._types.get(name)
             if kind is None or index >= len(kind.tensor_type.shape.dim):
                 return False
-            symbols.append(kind.tensor_type.shape.dim[index].dim_param)
+            symbols.append(str(kind.tensor_type.shape.dim[index].dim_param))
         return symbols[0] != "" and symbols[0] == symbols[1]
 
     def rank(self, name: str) -> int:

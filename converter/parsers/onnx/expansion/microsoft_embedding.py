@@ -51,7 +51,8 @@ def quantised_embed_layer_normalization(body: Body) -> None:
             names.append("")
         else:
             names.append(dequantised(body, body.input(index), body.input(scale), body.input(point)))
-    _embedded(body, _Tables(*names, like=body.input(8)), "")
+    words, positions, segments, gamma, beta = names
+    _embedded(body, _Tables(words, positions, segments, gamma, beta, body.input(8)), "")
 
 
 def _embedded(body: Body, tables: _Tables, chosen: str) -> str:
