@@ -43,9 +43,7 @@ BY_REASON = {
         " ai.onnx.ml.ZipMap ai.onnx.preview.training.Adagrad ai.onnx.preview.training.Adam"
         " ai.onnx.preview.training.Gradient ai.onnx.preview.training.Momentum"
     ),
-    "packed by onnxruntime in an order of its own; tests/parsers/onnx/test_microsoft.py": (
-        "com.microsoft.MatMulBnb4 com.microsoft.MatMulFpQ4"
-    ),
+    "packed by onnxruntime in an order of its own; tests/parsers/onnx/test_microsoft.py": "com.microsoft.MatMulFpQ4",
     _TOO_NEW: "CausalConvWithState LinearAttention SwiGLU",
     _NO_REFERENCE: (
         "com.microsoft.BiasAdd com.microsoft.BiasDropout com.microsoft.BiasSplitGelu com.microsoft.ComplexMul"

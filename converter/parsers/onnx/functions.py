@@ -13,6 +13,7 @@ from onnx import AttributeProto, FunctionProto, ModelProto, NodeProto, TensorPro
 
 from .branches import inline_branch
 from .expansion import expand_nodes, is_foreign
+from .function_defaults import fill_defaults
 from .function_versions import align_versions, use_version
 from .known_types import known_types
 from .plugin import plugin_converter
@@ -45,6 +46,7 @@ def expand_functions(
     _leave_to_plugins(model)
     if model.functions:
         align_versions(model)
+        fill_defaults(model)
         try:
             model = onnx.inliner.inline_local_functions(model)
         except _FAILURES as error:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import onnx
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
-from onnx import GraphProto, ModelProto, TensorProto
+from onnx import GraphProto, ModelProto, OperatorSetIdProto, TensorProto
 
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.quoting import quoted
@@ -154,15 +154,29 @@ def _operator_sets(proto: ModelProto, name: str) -> dict[str, int]:
     return opsets
 
 
+def _sets_not_named(proto: ModelProto) -> list[OperatorSetIdProto]:
+    """The newest operator sets of the domains that nodes are of and the file does not name; inference needs them all.
+
+    onnxruntime takes such files, and its transformer optimiser leaves com.microsoft out. The standard set is among them
+    because what operators of other domains are expanded to may be of any set.
+    """
+    named = {DOMAINS.get(entry.domain, entry.domain) for entry in proto.opset_import}
+    used = {DOMAINS.get(node.domain, node.domain) for node in all_nodes(proto.graph.node)} | {""}
+    versions: dict[str, int] = {}
+    for domain, version in onnx.helper.OP_SET_ID_VERSION_MAP:
+        known = DOMAINS.get(domain, domain)
+        versions[known] = max(version, versions.get(known, 1))
+    return [onnx.helper.make_opsetid(domain, versions.get(domain, 1)) for domain in sorted(used - named)]
+
+
 def _skeleton(proto: ModelProto, name: str) -> tuple[ModelProto, dict[str, TensorProto]]:
     """The model without its large weights, which become graph inputs for type inference's sake, and the weights."""
     graph = proto.graph
     skeleton = ModelProto()
     skeleton.ir_version = max(proto.ir_version, 4)  # from 4 on an initializer need not be an input
     skeleton.opset_import.extend(proto.opset_import)
-    if proto.opset_import and not any(DOMAINS.get(one.domain, one.domain) == "" for one in proto.opset_import):
-        # Operators of other domains alone: what they are expanded to may be of any operator set.
-        skeleton.opset_import.append(onnx.helper.make_opsetid("", onnx.defs.onnx_opset_version()))
+    if proto.opset_import:
+        skeleton.opset_import.extend(_sets_not_named(proto))
     skeleton.functions.extend(proto.functions)
     target = skeleton.graph
     target.name = graph.name or "graph"

@@ -10,6 +10,7 @@ from mslite.converter.parsers.naming import OR_PLUGIN, Blocked
 
 from .call import Call
 
+_LAYOUT_DOMAINS = ("com.microsoft.nchwc", "com.ms.internal.nhwc")
 _TEXT = "Move text processing out of the model"
 
 
@@ -19,6 +20,9 @@ def unknown(call: Call, domain: str, refusal: Blocked | None) -> Blocked:
         return refusal
     if domain == "" and onnx.defs.has(call.node.op_type, domain):
         return _standard(call)
+    if domain in _LAYOUT_DOMAINS:
+        what = "onnxruntime wrote it for the kernels of one kind of processor"
+        return call.block(what, "Convert the model as it was before, or save it with ORT_ENABLE_EXTENDED at most")
     where = f"the domain '{domain}'" if domain else "the ONNX standard"
     return call.block(f"no operator of that name is known in {where}", f"Replace it by standard operators, {OR_PLUGIN}")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from onnx import ModelProto
 
 from .helper import Array, make_model, node
@@ -35,3 +36,9 @@ def foreign(
     if domain:
         model.opset_import.add(domain=domain, version=1 if domain == DOMAIN else 3)
     return model
+
+
+def angles(count: int = 16, size: int = 16) -> dict[str, Array]:
+    """Cosines and sines of `count` positions for heads of `size` numbers."""
+    angles = np.arange(count)[:, None] / 100.0 ** (np.arange(size // 2) / size)
+    return {"cos": np.cos(angles).astype(np.float32), "sin": np.sin(angles).astype(np.float32)}

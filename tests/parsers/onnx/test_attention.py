@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from mslite.converter.errors import ConversionError
-
-from .helper import Array, check, compute, random, reference
-from .microsoft import foreign
+from .helper import Array, check, random, reference
+from .microsoft import angles, foreign
 
 HEADS, SIZE = 2, 16
 HIDDEN = HEADS * SIZE
@@ -19,7 +16,9 @@ HIDDEN = HEADS * SIZE
 
 @pytest.mark.parametrize("mask", ["none", "rows", "lengths", "ends", "square"])
 @pytest.mark.parametrize("unidirectional", [0, 1])
-def test_attention(mask: str, unidirectional: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_open", [False, True])
+def test_attention(mask: str, unidirectional: int, is_open: bool, tmp_path: Path) -> None:
+    """With open sizes, how many numbers a mask has per batch entry is told at run time."""
     masks = {
         "none": None,
         "rows": np.array([[1, 1, 1, 1, 0], [1, 1, 1, 1, 1]], np.int32),
@@ -32,7 +31,9 @@ def test_attention(mask: str, unidirectional: int, tmp_path: Path) -> None:
     inputs: dict[str, Array | None] = {"x": random(2, 5, 6), "mask": masks[mask]}
     constants = {"w": random(6, 3 * HIDDEN), "b": random(3 * HIDDEN, seed=1)}
     attributes = {"num_heads": HEADS, "unidirectional": unidirectional}
-    model = foreign("Attention", inputs, constants, order=["x", "w", "b", "mask"], **attributes)
+    rank = 0 if masks[mask] is None else masks[mask].ndim
+    shapes = {"x": ("batch", "s", 6), "mask": ("m", "n", "o")[:rank]} if is_open else None
+    model = foreign("Attention", inputs, constants, order=["x", "w", "b", "mask"], shapes=shapes, **attributes)
     check(model, {name: array for name, array in inputs.items() if array is not None}, tmp_path)
 
 
@@ -103,149 +104,17 @@ def test_multi_head_attention_of_packed_operands(tmp_path: Path) -> None:
     check(foreign("MultiHeadAttention", pair, num_heads=HEADS), pair, tmp_path, wanted=wanted)
 
 
-def _angles(count: int = 16, size: int = SIZE) -> dict[str, Array]:
-    angles = np.arange(count)[:, None] / 100.0 ** (np.arange(size // 2) / size)
-    return {"cos": np.cos(angles).astype(np.float32), "sin": np.sin(angles).astype(np.float32)}
-
-
 @pytest.mark.parametrize("interleaved", [0, 1])
 @pytest.mark.parametrize("places", [[[2]], [[0, 1, 2], [4, 5, 6]]])
 @pytest.mark.parametrize("flat", [True, False])
 def test_rotary_embedding(interleaved: int, places: list[list[int]], flat: bool, tmp_path: Path) -> None:
     positions = np.array(places[0] if len(places) == 1 else places, np.int64)
     inputs = {"x": random(2, 3, HIDDEN) if flat else random(2, HEADS, 3, SIZE), "places": positions}
-    model = foreign("RotaryEmbedding", inputs, _angles(), interleaved=interleaved)
+    model = foreign("RotaryEmbedding", inputs, angles(), interleaved=interleaved)
     check(model, inputs, tmp_path)
 
 
 def test_rotary_embedding_of_a_part(tmp_path: Path) -> None:
     inputs = {"x": random(2, 3, 2 * 24), "places": np.array([1], np.int64)}
-    model = foreign("RotaryEmbedding", inputs, _angles(), num_heads=2, rotary_embedding_dim=16)
+    model = foreign("RotaryEmbedding", inputs, angles(), num_heads=2, rotary_embedding_dim=16)
     check(model, inputs, tmp_path)
-
-
-def _grouped(past: int, new: int, batch: int = 2, groups: int = 1, packed: bool = False) -> dict[str, Array]:
-    inputs = {"q": random(batch, new, HIDDEN + (2 * groups * SIZE if packed else 0))}
-    if not packed:
-        inputs |= {name: random(batch, new, groups * SIZE, seed=seed) for seed, name in enumerate("kv", 1)}
-    inputs |= {name: random(batch, groups, past, SIZE, seed=seed) for seed, name in enumerate(("pk", "pv"), 3)}
-    inputs["seqlens"] = np.full(batch, past + new - 1, np.int32)
-    inputs["total"] = np.array(past + new, np.int32)
-    return inputs
-
-
-ORDER = ["q", "k", "v", "pk", "pv", "seqlens", "total", "cos", "sin"]
-GROUPED: list[dict[str, Any]] = [
-    {},
-    {"do_rotary": 1},
-    {"do_rotary": 1, "rotary_interleaved": 1},
-    {"local_window_size": 2},
-    {"softcap": 5.0, "scale": 0.7},
-    {"smooth_softmax": 1},
-]
-
-
-@pytest.mark.parametrize("attributes", GROUPED)
-@pytest.mark.parametrize(("past", "new"), [(0, 5), (5, 1), (3, 4)])
-def test_group_query_attention(attributes: dict[str, Any], past: int, new: int, tmp_path: Path) -> None:
-    inputs = _grouped(past, new, batch=1)
-    constants = _angles() if attributes.get("do_rotary") else {}
-    model = foreign(
-        "GroupQueryAttention", inputs, constants, 3, order=ORDER, num_heads=HEADS, kv_num_heads=1, **attributes
-    )
-    check(model, inputs, tmp_path)
-
-
-def test_group_query_attention_of_a_packed_query(tmp_path: Path) -> None:
-    inputs = _grouped(4, 1, packed=True, groups=2)
-    model = foreign(
-        "GroupQueryAttention", inputs, _angles(), 3, order=ORDER, num_heads=HEADS, kv_num_heads=2, do_rotary=1
-    )
-    check(model, inputs, tmp_path)
-
-
-def test_group_query_attention_with_pasts_of_different_lengths(tmp_path: Path) -> None:
-    """Each entry of the batch writes its new row behind its own past, and sees no further."""
-    inputs = _grouped(6, 1)
-    lengths = [4, 6]
-    inputs["seqlens"] = np.array(lengths, np.int32) - 1
-    inputs["total"] = np.array(6, np.int32)
-    model = foreign(
-        "GroupQueryAttention", inputs, _angles(), 3, order=ORDER, num_heads=HEADS, kv_num_heads=1, do_rotary=1
-    )
-    got, wanted = compute(model, inputs, tmp_path), reference(model, inputs)
-    np.testing.assert_allclose(got[0], wanted[0], rtol=1e-4, atol=1e-4)
-    for actual, expected in zip(got[1:], wanted[1:], strict=True):
-        assert actual.shape == expected.shape
-        for entry, length in enumerate(lengths):  # what is beyond has no meaning
-            np.testing.assert_allclose(actual[entry, :, :length], expected[entry, :, :length], rtol=1e-4, atol=1e-4)
-
-
-FULL_ORDER = [*ORDER, "", "", "", "", "", "q_norm", "k_norm", "rows"]
-
-
-def _padded(past: list[int], rows: list[int], length: int) -> dict[str, Array]:
-    """A chunk of `length` rows, of which an entry has `rows` behind its `past`, in a cache that has room for all."""
-    inputs = _grouped(max(past) + length, length, batch=len(past))
-    inputs["seqlens"] = np.array([before + own - 1 for before, own in zip(past, rows, strict=True)], np.int32)
-    inputs["total"] = np.array(max(past) + length, np.int32)
-    return inputs | {"rows": np.array(rows, np.int32)}
-
-
-@pytest.mark.parametrize("attributes", [{}, {"do_rotary": 1}, {"local_window_size": 2}])
-@pytest.mark.parametrize(("past", "rows", "length"), [([5], [2], 4), ([3, 6], [4, 1], 4), ([0, 4], [1, 0], 1)])
-def test_group_query_attention_of_padded_queries(
-    attributes: dict[str, Any], past: list[int], rows: list[int], length: int, tmp_path: Path
-) -> None:
-    """Rows of padding, and what they leave in the cache, have no meaning."""
-    inputs = _padded(past, rows, length)
-    constants = _angles() if attributes.get("do_rotary") else {}
-    model = foreign(
-        "GroupQueryAttention", inputs, constants, 3, order=FULL_ORDER, num_heads=HEADS, kv_num_heads=1, **attributes
-    )
-    got, wanted = compute(model, inputs, tmp_path), reference(model, inputs)
-    for entry, (before, own) in enumerate(zip(past, rows, strict=True)):
-        np.testing.assert_allclose(got[0][entry, :own], wanted[0][entry, :own], rtol=1e-4, atol=1e-4)
-        for actual, expected in zip(got[1:], wanted[1:], strict=True):
-            valid = before + own
-            np.testing.assert_allclose(actual[entry, :, :valid], expected[entry, :, :valid], rtol=1e-4, atol=1e-4)
-
-
-@pytest.mark.parametrize("packed", [False, True])
-@pytest.mark.parametrize("epsilons", [{}, {"qk_norm_epsilon": 0.1}, {"qk_norm_epsilon": 0.1, "k_norm_epsilon": 0.5}])
-def test_group_query_attention_with_norms(packed: bool, epsilons: dict[str, float], tmp_path: Path) -> None:
-    """onnxruntime computes the norms on GPUs alone: on the CPU the same written out has to do."""
-    inputs = _grouped(3, 4, batch=1, packed=packed)
-    inputs |= {"q_norm": 1 + 0.3 * random(SIZE, seed=8), "k_norm": 1 + 0.3 * random(SIZE, seed=9)}
-    model = foreign(
-        "GroupQueryAttention", inputs, _angles(), 3, order=FULL_ORDER, num_heads=HEADS, kv_num_heads=1, do_rotary=1,
-        causal=1, sliding_window_cache=0, **epsilons,
-    )  # fmt: skip
-    shared = epsilons.get("qk_norm_epsilon", 1e-6)
-    query = inputs["q"][..., :HIDDEN]
-    rest = inputs["q"][..., HIDDEN:]
-    parts = {"q": query, "k": inputs["k"], "v": inputs["v"]} if not packed else {
-        "q": query, "k": rest[..., :SIZE], "v": rest[..., SIZE:]}  # fmt: skip
-    plain = {name: inputs[name] for name in ("pk", "pv", "seqlens", "total")}
-    for name, heads in (("q", HEADS), ("k", 1)):
-        x = parts[name].reshape(1, 4, heads, SIZE).astype(np.float64)
-        epsilon = epsilons.get(f"{name}_norm_epsilon", shared)
-        x = x / np.sqrt(np.mean(x * x, -1, keepdims=True) + epsilon) * inputs[f"{name}_norm"]
-        plain[name] = x.reshape(parts[name].shape).astype(np.float32)
-    plain["v"] = parts["v"]
-    equal = foreign(
-        "GroupQueryAttention", plain, _angles(), 3, order=ORDER, num_heads=HEADS, kv_num_heads=1, do_rotary=1
-    )
-    check(model, inputs, tmp_path, wanted=reference(equal, plain))
-
-
-@pytest.mark.parametrize(
-    ("attribute", "value"), [("causal", 0), ("sliding_window_cache", 1), ("q_norm_epsilon", -1.0), ("mystery", 1)]
-)
-def test_group_query_attention_refuses_by_name(attribute: str, value: float, tmp_path: Path) -> None:
-    inputs = _grouped(3, 1) | {"q_norm": random(SIZE), "k_norm": random(SIZE)}
-    model = foreign(
-        "GroupQueryAttention", inputs, {}, 3, order=FULL_ORDER, num_heads=HEADS, kv_num_heads=1, **{attribute: value}
-    )
-    with pytest.raises(ConversionError, match=f"attribute '{attribute}'"):
-        compute(model, inputs, tmp_path)

@@ -17,7 +17,7 @@ from mslite.converter.parsers.onnx.expansion.registry import EXPANDERS
 from mslite.converter.passes.context import Settings
 from mslite.converter.passes.pipeline import run_pipeline
 
-from .helper import Array, check, compute, make_model, node, operators, random
+from .helper import Array, check, compute, make_model, node, operators, random, reference
 from .microsoft import DOMAIN, foreign
 
 BATCH = {"x": random(2, 3, 8)}
@@ -98,10 +98,12 @@ def test_fused_matmul_with_rows_before_the_batch(
     check(foreign("FusedMatMul", inputs, **attributes), inputs, tmp_path)
 
 
-@pytest.mark.parametrize("activation", ["Relu", "LeakyRelu"])
+@pytest.mark.parametrize("activation", ["Relu", "LeakyRelu", "HardSigmoid", "ScaledTanh", "ParametricSoftplus"])
 def test_fused_gemm(activation: str, tmp_path: Path) -> None:
     inputs, constants = {"a": random(3, 4)}, {"b": random(5, 4), "c": random(5, seed=1)}
-    extra = {"activation_alpha": 0.2} if activation == "LeakyRelu" else {}
+    extra = {"activation_alpha": 0.2} if activation != "Relu" else {}
+    if activation not in ("Relu", "LeakyRelu"):
+        extra["activation_beta"] = 0.7
     model = foreign("FusedGemm", inputs, constants, activation=activation, transB=1, alpha=0.5, **extra)
     check(model, inputs, tmp_path)
 
@@ -169,6 +171,23 @@ def test_embed_layer_normalization(with_mask: bool, with_segments: bool, tmp_pat
     check(model, {name: array for name, array in inputs.items() if array is not None}, tmp_path)
 
 
+@pytest.mark.parametrize("with_segments", [True, False])
+def test_embed_layer_normalization_of_bytes(with_segments: bool, tmp_path: Path) -> None:
+    generator = np.random.default_rng(0)
+    ids, mask = generator.integers(0, 9, (2, 5)).astype(np.int32), np.array([[1, 1, 1, 0, 0], [1] * 5], np.int32)
+    inputs = {"ids": ids, "segments": generator.integers(0, 2, (2, 5)).astype(np.int32), "mask": mask}
+    shapes = {"words": (10, 8), "places": (7, 8), "kinds": (2, 8), "gamma": (8,), "beta": (8,)}
+    constants = {name: generator.integers(0, 256, shape).astype(np.uint8) for name, shape in shapes.items()}
+    constants |= {f"{name}_scale": generator.uniform(0.01, 0.03, ()).astype(np.float32) for name in shapes}
+    constants |= {f"{name}_zero": generator.integers(0, 256, ()).astype(np.uint8) for name in shapes}
+    if not with_segments:
+        del inputs["segments"]
+        constants = {name: array for name, array in constants.items() if not name.startswith("kinds")}
+    order = ["ids", "segments", *shapes, "mask", *(f"{name}_{what}" for what in ("scale", "zero") for name in shapes)]
+    model = foreign("QEmbedLayerNormalization", inputs, constants, 2, order=order, epsilon=1e-3)
+    check(model, inputs, tmp_path)
+
+
 def test_small_operators(tmp_path: Path) -> None:
     """Each against what it means, several of them in one model, at an operator set that is older than some of them."""
     x = random(4, 4)
@@ -222,6 +241,26 @@ def test_a_chain_of_foreign_operators_keeps_its_types(tmp_path: Path) -> None:
     model = make_model(nodes, BATCH, ["e"], {"g": random(8)}, opset=13)
     model.opset_import.add(domain=DOMAIN, version=1)
     check(model, BATCH, tmp_path)
+
+
+def test_an_operator_set_that_the_file_does_not_name(tmp_path: Path) -> None:
+    """onnxruntime's transformer optimiser leaves out com.microsoft; types behind its operators are known all the same."""
+    nodes = [
+        node("ReduceSum", ["seen", "one"], ["lengths"], keepdims=0),
+        node("Attention", ["x", "w", "b", "lengths"], ["y"], domain=DOMAIN, num_heads=2),
+    ]
+    inputs = {"x": random(2, 5, 6), "seen": np.array([[1, 1, 1, 0, 0], [1] * 5], np.int32)}
+    constants = {"w": random(6, 24), "b": random(24), "one": np.array([1])}
+    model = make_model(nodes, inputs, ["y"], constants, shapes={"x": ("b", "s", 6), "seen": ("b", "s")})
+    named = make_model(nodes, inputs, ["y"], constants)
+    named.opset_import.add(domain=DOMAIN, version=1)
+    check(model, inputs, tmp_path, wanted=reference(named, inputs))
+
+
+@pytest.mark.parametrize("domain", ["com.microsoft.nchwc", "com.ms.internal.nhwc"])
+def test_layouts_of_one_processor_are_refused_with_a_remedy(domain: str) -> None:
+    with pytest.raises(ConversionError, match=r"kernels of one kind of processor.*ORT_ENABLE_EXTENDED"):
+        parse(foreign("Conv", BATCH, domain=domain))
 
 
 @pytest.mark.parametrize(

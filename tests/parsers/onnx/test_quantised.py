@@ -343,7 +343,7 @@ def test_recurrent_layer_with_quantised_weights(dtype: type, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("model", "reason"),
     [
-        (foreign("MatMulBnb4", {"a": random(2, 64)}, {"b": np.zeros(64, U8)}, K=64, N=2), "quantised weights"),
+        (foreign("MatMulFpQ4", {"a": random(2, 64)}, {"b": np.zeros(64, U8)}), "quantised weights"),
         (foreign("MatMulNBits", {"a": random(2, 32), "b": np.zeros((4, 1, 16), U8)}, {"s": np.ones(4, F32)},
                  K=32, N=4, bits=4, block_size=32), "no constant"),
         (foreign("MatMulNBits", {"a": random(2, 32)}, {"b": np.zeros(7, U8), "s": np.ones(4, F32)},

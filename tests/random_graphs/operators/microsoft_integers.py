@@ -184,6 +184,27 @@ def rows_of_few_bits(g: Builder, name: str) -> None:
     own(g, name, stored, which, scales, gather_axis=0, quantize_axis=1, block_size=16, bits=4)
 
 
+@operator("MatMulBnb4", since=11)
+def few_bits_from_a_table(g: Builder, name: str) -> None:
+    inner, columns, block = g.choose((32, 16, 48)), g.integer(1, 6), g.choose((16, 32))
+    x = g.operand("float32", (*g.shape(g.integer(0, 1)), g.integer(1, 4), inner), -1.0, 1.0)
+    stored = g.constant_values("uint8", (inner * columns // 2,), 0, 255)
+    magnitudes = g.constant_values("float32", (-(-inner * columns // block),), 0.1, 1.0)
+    own(g, name, x, stored, magnitudes, K=inner, N=columns, block_size=block, quant_type=g.integer(0, 1))
+
+
+@operator("QEmbedLayerNormalization", since=11)
+def embedding(g: Builder, name: str) -> None:
+    batch, steps, words, width = g.integer(1, 2), g.integer(1, 4), g.integer(2, 6), g.integer(2, 6)
+    ids, kinds = (g.operand("int32", (batch, steps), 0, most) for most in (words - 1, 1))
+    shapes = ((words, width), (steps + 1, width), (2, width), (width,), (width,))
+    tables = [g.constant_values("uint8", shape, 0, 255) for shape in shapes]
+    scales = [g.constant_values("float32", (), 0.01, 0.05) for _ in shapes]
+    zeros = [g.constant_values("uint8", (), 0, 255) for _ in shapes]
+    mask = g.operand("int32", (batch, steps), 0, 1) if g.maybe() else None
+    own(g, name, ids, kinds, *tables, mask, *scales, *zeros, outputs=[True, True], epsilon=1e-3)
+
+
 @operator("QAttention", since=11)
 def attention(g: Builder, name: str) -> None:
     batch, steps, heads, width, full = (g.integer(1, most) for most in (2, 4, 2, 4, 6))

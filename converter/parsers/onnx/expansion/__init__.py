@@ -1,4 +1,4 @@
-"""Operators outside of the ONNX standard, written out in standard operators: those of onnxruntime QONNX's and a few of ai.onnx.ml."""
+"""Operators outside of the ONNX standard, written out in standard operators: those of onnxruntime, QONNX's and a few of ai.onnx.ml."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from . import (  # noqa: F401  (each registers its expansions)
     microsoft_embedding,
     microsoft_fused,
     microsoft_normalization,
+    microsoft_rotary,
     microsoft_signal,
     microsoft_tensor,
     ngrams,
     qonnx,
     quantised_elementwise,
     quantised_products,
+    quantised_tables,
     quantised_weights,
     refused,
     scikit,

@@ -90,12 +90,25 @@ def padding_mask(body: Body, mask: str, batch: str, keys: str) -> str:
     ends = body.unsqueeze(body.slice(lengths, 0, body.ints(0), batch), 1)
     seen = body.op("Less", place, ends)
     size, known = (body.dims(mask) or [None])[0], (body.dims(body.input(0)) or [None])[0]
-    if size is not None and known is not None and size == 2 * known and known != 0:
-        starts = body.unsqueeze(body.slice(lengths, 0, batch, body.ints(2**31)), 1)
-        seen = body.op("And", seen, body.op("Not", body.op("Less", place, starts)))
-    elif size is not None and known is not None and size not in (known, 3 * known + 2):
+    starts = ""
+    if size is None or known is None:
+        if not body.same_size(mask, 0, body.input(0), 0):
+            starts = _starts_if_any(body, lengths, batch)
+    elif size == 2 * known and known != 0:
+        starts = body.slice(lengths, 0, batch, body.ints(2**31))
+    elif size not in (known, 3 * known + 2):
         raise body.block(f"a mask of {size} numbers does not fit a batch of {known}", "Export the model again")
+    if starts:
+        seen = body.op("And", seen, body.op("Not", body.op("Less", place, body.unsqueeze(starts, 1))))
     return body.unsqueeze(seen, 1, 2)
+
+
+def _starts_if_any(body: Body, lengths: str, batch: str) -> str:
+    """int64 [batch]: the second half of a mask that has two numbers per batch entry, else zeros; told at run time."""
+    zeros = body.op("Mul", body.slice(lengths, 0, body.ints(0), batch), body.ints(0))
+    twice = body.op("Mul", batch, body.ints(2))
+    second = body.slice(body.op("Concat", lengths, zeros, axis=0), 0, batch, twice)
+    return body.op("Where", body.op("Equal", body.op("Shape", lengths), twice), second, zeros)
 
 
 def attended(

@@ -81,6 +81,16 @@ class Body(Attributes):
             return None
         return [dim.dim_value if dim.HasField("dim_value") else None for dim in kind.tensor_type.shape.dim]
 
+    def same_size(self, first: str, axis: int, second: str, other_axis: int) -> bool:
+        """Whether two dimensions have the same symbol, so that their sizes are equal whatever they are."""
+        symbols = []
+        for name, index in ((first, axis), (second, other_axis)):
+            kind = self._types.get(name)
+            if kind is None or index >= len(kind.tensor_type.shape.dim):
+                return False
+            symbols.append(str(kind.tensor_type.shape.dim[index].dim_param))
+        return symbols[0] != "" and symbols[0] == symbols[1]
+
     def rank(self, name: str) -> int:
         """The number of dimensions. Raises Unknown."""
         dims = self.dims(name)

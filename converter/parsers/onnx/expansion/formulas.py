@@ -35,6 +35,13 @@ def swish(body: Body, x: str, alpha: float, *like: str) -> str:
     return body.op("Mul", x, body.op("Sigmoid", scaled))
 
 
+def scaled_curve(body: Body, x: str, curve: str, alpha: float, beta: float, *like: str) -> str:
+    """alpha * curve(beta * x)."""
+    like = like or (x,)
+    inner = body.op("Mul", x, body.number(beta, *like))
+    return body.op("Mul", body.op(curve, inner), body.number(alpha, *like))
+
+
 def activation(body: Body, x: str, name: str, parameters: dict[int, float], attribute: str = "activation") -> str:
     """A fused activation. Absent parameters have the defaults of the standard operator."""
 
@@ -53,6 +60,9 @@ def activation(body: Body, x: str, name: str, parameters: dict[int, float], attr
         return body.clip(x, parameter(0, -3.4028234e38), parameter(1, 3.4028234e38))
     if name == "Gelu":
         return gelu(body, x)
+    if name in ("ScaledTanh", "ParametricSoftplus"):
+        curve = "Tanh" if name == "ScaledTanh" else "Softplus"
+        return scaled_curve(body, x, curve, parameter(0, 1.0), parameter(1, 1.0))
     raise body.block(f"'{name}' is not supported", "Export without fused activations", attribute)
 
 

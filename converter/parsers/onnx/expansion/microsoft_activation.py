@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .body import Body
-from .formulas import gelu, gelu_tanh, swish
+from .formulas import gelu, gelu_tanh, scaled_curve, swish
 from .registry import expands
 
 
@@ -74,9 +74,7 @@ def early_experiments(body: Body) -> None:
     """Operators that onnxruntime keeps from the first drafts of the standard; alpha and beta scale them."""
     x, name = body.input(0), body.node.op_type
     alpha, beta = body.real("alpha", 1.0), body.real("beta", 1.0)
-    inner = body.op("Mul", x, body.number(beta, x))
-    curve = body.op("Tanh" if name == "ScaledTanh" else "Softplus", inner)
-    body.result(0, body.op("Mul", curve, body.number(alpha, x)))
+    body.result(0, scaled_curve(body, x, "Tanh" if name == "ScaledTanh" else "Softplus", alpha, beta))
 
 
 @expands("Affine", domain="")

@@ -1,4 +1,4 @@
-"""Rotary embedding, and attention over grouped heads with a cache of keys and values, as language models have them."""
+"""Attention over grouped heads with a cache of keys and values, as language models have it."""
 
 from __future__ import annotations
 
@@ -8,64 +8,8 @@ from onnx import TensorProto
 
 from .attention_parts import head_count, last_dim, lowest, optional, positions, scale_of
 from .body import Body
+from .microsoft_rotary import angles, rotated
 from .registry import expands
-
-
-def rotated(body: Body, x: str, head_size: int, cos: str, sin: str, width: int, interleaved: bool) -> str:
-    """Rotates the pairs of the first `width` numbers of heads x; cos and sin are [batch or 1, 1, sequence, width / 2].
-
-    Pairs are neighbours when `interleaved`, otherwise a number and the one width / 2 further.
-    """
-    if not 0 < width <= head_size or width % 2:
-        raise body.block(f"{width} rotated numbers do not fit heads of {head_size}", "Export the model again")
-    turning = x if width == head_size else body.slice(x, 3, 0, width)
-    if interleaved:
-        pairs = body.reshape(turning, 0, 0, 0, width // 2, 2)
-        first, second = (body.squeeze(part, 4) for part in body.split(pairs, 4, None, 2))
-    else:
-        first, second = body.split(turning, 3, None, 2)
-    left = body.op("Sub", body.op("Mul", first, cos), body.op("Mul", second, sin))
-    right = body.op("Add", body.op("Mul", first, sin), body.op("Mul", second, cos))
-    if interleaved:
-        both = body.op("Concat", body.unsqueeze(left, 4), body.unsqueeze(right, 4), axis=4)
-        result = body.reshape(both, 0, 0, 0, width)
-    else:
-        result = body.op("Concat", left, right, axis=3)
-    if width == head_size:
-        return result
-    return body.op("Concat", result, body.slice(x, 3, width, head_size), axis=3)
-
-
-def _angles(body: Body, cache: str, places: str, rank: int) -> str:
-    """Rows of a cache at places [sequence] or [batch, sequence], to be broadcast over heads."""
-    rows = body.op("Gather", cache, places, axis=0)
-    return body.unsqueeze(rows, 0, 1) if rank == 1 else body.unsqueeze(rows, 1)
-
-
-@expands("RotaryEmbedding")
-def rotary_embedding(body: Body) -> None:
-    """Inputs: x [b, s, hidden] or [b, n, s, d], positions [1] (of the first) or [b, s], cosines, sines."""
-    if body.real("scale", 1.0) != 1.0:
-        raise body.block("a scale is not supported", "Export with scale = 1", "scale")
-    if body.boolean("is_packed_batching"):
-        raise body.block("packed batches are not supported", "Export padded batches", "is_packed_batching")
-    x, places, cache = body.input(0), body.input(1), body.input(2)
-    width = body.integer("rotary_embedding_dim") or 2 * last_dim(body, cache)
-    heads, flat = body.integer("num_heads"), body.rank(x) == 3
-    if flat:
-        head_size = last_dim(body, x) // heads if heads else width
-        turned = body.transpose(body.reshape(x, 0, 0, -1, head_size), 0, 2, 1, 3)
-        length = body.size(x, 1)
-    else:
-        head_size, turned, length = last_dim(body, x), x, body.size(x, 2)
-    rank = body.rank(places)
-    if rank < 2:
-        places = body.op("Add", positions(body, length), body.cast(places, TensorProto.INT64))
-    cos, sin = (_angles(body, body.input(index), places, max(rank, 1)) for index in (2, 3))
-    result = rotated(body, turned, head_size, cos, sin, width, body.boolean("interleaved"))
-    if flat:
-        result = body.reshape(body.transpose(result, 0, 2, 1, 3), 0, 0, -1)
-    body.result(0, result)
 
 
 def _require_plain_cache(body: Body) -> None:
@@ -136,7 +80,7 @@ def _written(body: Body, past: str, new: str, places: str, total: str) -> str:
 
 
 def _soft_capped(body: Body, logits: str, cap: float, *like: str) -> str:
-    if cap == 0.0:
+    if cap <= 0.0:
         return logits
     limit = body.number(cap, *like)
     return body.op("Mul", limit, body.op("Tanh", body.op("Div", logits, limit)))
@@ -152,17 +96,47 @@ def _softmax(body: Body, logits: str, sink: str) -> str:
     return body.slice(shares, 4, body.ints(0), body.ints(-1))
 
 
+def _rotary_places(body: Body, places: str, length: str, total: str) -> str:
+    """[b or 1, s]: the given positions; of these, the first call reads the first number alone and counts on from it."""
+    given = optional(body, 9)
+    if not given:
+        return places
+    given = body.cast(given, TensorProto.INT64)
+    chosen = body.reshape(given, body.size(body.input(0), 0), length)
+    if body.has_input(16):
+        return chosen
+    first = body.slice(body.reshape(given, -1), 0, 0, 1)
+    counted = body.unsqueeze(body.op("Add", positions(body, length), first), 0)
+    return body.op("Where", body.op("Equal", total, length), counted, chosen)
+
+
+def _allowed(body: Body, places: str, valid: str, keys: str) -> str:
+    """bool [b, s or 1, keys]: which keys a query at `places` [b, s] sees, of `valid` [b] ones."""
+    columns = body.unsqueeze(positions(body, keys), 0, 1)
+    window = body.integer("local_window_size", -1)
+    if window == 0:
+        raise body.block("a window of 0 lets no key through", "Export with -1 for no window", "local_window_size")
+    if not body.boolean("causal", True):
+        if window > 0:
+            raise body.block("a window without causality is not defined", "Export with causal = 1", "local_window_size")
+        return body.op("Less", columns, body.unsqueeze(valid, 1, 2))
+    own = body.unsqueeze(places, 2)
+    allowed = body.op("Not", body.op("Less", own, columns))
+    if window < 0:
+        return allowed
+    near = body.op("Less", body.op("Sub", own, columns), body.const(window, "int64"))
+    return body.op("And", allowed, near)
+
+
 @expands("GroupQueryAttention")
 def group_query_attention(body: Body) -> None:
-    """Causal attention in which several heads share a key; the batch entries may have pasts of different lengths.
+    """Attention in which several heads share a key, causal or not; the batch entries may have pasts of different lengths.
 
     Inputs: query (or q, k, v in one), [key], [value], [past key], [past value], seqlens_k [b] (valid keys - 1), total
     length, [cosines], [sines], [positions], [attention bias], [sinks], [scales of a quantised cache (two)], [weights of
     norms of q and k (two)], [valid queries [b]]. Outputs: y, present key, present value.
     """
     _require_plain_cache(body)
-    if not body.boolean("causal", True):
-        raise body.block("attention to later keys is not supported", "Export with causal = 1", "causal")
     heads, groups = head_count(body), head_count(body, "kv_num_heads")
     if heads % groups:
         raise body.block(f"{groups} does not divide {heads} heads", "Export the model again", "kv_num_heads")
@@ -180,9 +154,8 @@ def group_query_attention(body: Body) -> None:
     q, k = _normalised(body, q, k)
     places = body.op("Add", body.unsqueeze(past, 1), body.unsqueeze(positions(body, length), 0))
     if body.boolean("do_rotary"):
-        given = optional(body, 9)
-        chosen = body.reshape(given, body.size(q, 0), length) if given else places
-        cos, sin = (_angles(body, body.input(index), chosen, 2) for index in (7, 8))
+        chosen = _rotary_places(body, places, length, total)
+        cos, sin = (angles(body, body.input(index), chosen, 2) for index in (7, 8))
         width, interleaved = 2 * last_dim(body, body.input(7)), body.boolean("rotary_interleaved")
         q, k = (rotated(body, x, head_size, cos, sin, width, interleaved) for x in (q, k))
     else:
@@ -201,13 +174,7 @@ def group_query_attention(body: Body) -> None:
     if body.has_input(10):
         bias = body.input(10)
         logits = body.op("Add", logits, _grouped_bias(body, bias, groups, share))
-    keys = body.unsqueeze(positions(body, body.size(k, 2)), 0, 1)
-    own = body.unsqueeze(places, 2)
-    allowed = body.op("Not", body.op("Less", own, keys))
-    window = body.integer("local_window_size", -1)
-    if window >= 0:
-        near = body.op("Less", body.op("Sub", own, keys), body.const(window, "int64"))
-        allowed = body.op("And", allowed, near)
+    allowed = _allowed(body, places, valid, body.size(k, 2))
     logits = body.op("Where", body.unsqueeze(allowed, 1, 2), logits, lowest(body, *like))
     result = body.op("MatMul", _softmax(body, logits, _sink(body, groups, share, *like)), body.unsqueeze(v, 2))
     rows = body.reshape(result, 0, heads, -1, head_size)

@@ -1,13 +1,28 @@
-"""The embedding layer of BERT-like models as one operator of onnxruntime."""
+"""The embedding layer of BERT-like models as one operator of onnxruntime, on real or stored numbers."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from onnx import TensorProto
 
 from .body import Body
 from .formulas import layer_norm
+from .quantised_parts import dequantised
 from .registry import expands
+
+
+@dataclass(frozen=True)
+class _Tables:
+    """The constants of an embedding layer; `like` has the type of its results."""
+
+    words: str
+    positions: str
+    segments: str
+    gamma: str
+    beta: str
+    like: str
 
 
 @expands("EmbedLayerNormalization")
@@ -17,25 +32,47 @@ def embed_layer_normalization(body: Body) -> None:
     Outputs: y [b, s, h], [number of unmasked words per batch entry], [the sum of the embeddings].
     """
     body.ignore("mask_index_type")
-    ids, positions = body.input(0), body.input(3)
-    words = body.op("Gather", body.input(2), ids, axis=0)
-    if body.has_input(8):
-        places = body.op("Gather", positions, body.input(8), axis=0)
-    else:
-        places = body.slice(positions, 0, body.ints(0), body.size(ids, 1))
-    total = body.op("Add", words, places)
-    if body.has_input(1):
-        total = body.op("Add", total, body.op("Gather", body.input(4), body.input(1), axis=0))
-    else:
+    segments = body.input(4) if body.has_input(1) else ""
+    if not segments:
         body.ignore_inputs(4)  # onnxruntime does not read the table then
-    tables = (body.input(2), body.input(5))
-    normalised, _, _ = layer_norm(body, total, body.real("epsilon", 1e-12), (-1,), *tables)
-    body.result(0, body.op("Add", body.op("Mul", normalised, body.input(5)), body.input(6)))
-    body.result(2, total)
+    words = body.input(2)
+    tables = _Tables(words, body.input(3), segments, body.input(5), body.input(6), words)
+    body.result(2, _embedded(body, tables, body.input(8) if body.has_input(8) else ""))
+
+
+@expands("QEmbedLayerNormalization")
+def quantised_embed_layer_normalization(body: Body) -> None:
+    """The same with tables of 8 bits in inputs 2 to 6, their scales in 8 to 12 and their zero points in 13 to 17."""
+    names = []
+    for index in range(2, 7):
+        scale, point = index + 6, index + 11
+        if index == 4 and not body.has_input(1):
+            body.ignore_inputs(index, scale, point)
+            names.append("")
+        else:
+            names.append(dequantised(body, body.input(index), body.input(scale), body.input(point)))
+    words, positions, segments, gamma, beta = names
+    _embedded(body, _Tables(words, positions, segments, gamma, beta, body.input(8)), "")
+
+
+def _embedded(body: Body, tables: _Tables, chosen: str) -> str:
+    """Gives outputs 0 and 1, and returns the sum of the embeddings; `chosen` are positions, where these are given."""
+    ids = body.input(0)
+    total = body.op("Gather", tables.words, ids, axis=0)
+    if chosen:
+        places = body.op("Gather", tables.positions, chosen, axis=0)
+    else:
+        places = body.slice(tables.positions, 0, body.ints(0), body.size(ids, 1))
+    total = body.op("Add", total, places)
+    if tables.segments:
+        total = body.op("Add", total, body.op("Gather", tables.segments, body.input(1), axis=0))
+    normalised, _, _ = layer_norm(body, total, body.real("epsilon", 1e-12), (-1,), tables.like)
+    body.result(0, body.op("Add", body.op("Mul", normalised, tables.gamma), tables.beta))
     if body.has_output(1):
         body.result(1, _mask_index(body, ids))
     else:
         body.ignore_inputs(7)  # the mask changes nothing else
+    return total
 
 
 def _mask_index(body: Body, ids: str) -> str:

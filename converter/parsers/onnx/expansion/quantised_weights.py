@@ -16,7 +16,7 @@ from .registry import expands
 _CONSTANT = "Export the model with the weights as initializers in the file"
 
 
-def _constant(body: Body, index: int, what: str) -> npt.NDArray[np.generic]:
+def constant(body: Body, index: int, what: str) -> npt.NDArray[np.generic]:
     array = body.contents(body.input(index))
     if array is None:
         raise body.block(f"the {what} (input {index}) are no constant of this file", _CONSTANT)
@@ -45,7 +45,10 @@ def matmul_nbits(body: Body) -> None:
     if rows < 1 or columns < 1 or block < 16 or rows > 2**31 or columns > 2**31:
         raise body.block(f"{rows} x {columns} in blocks of {block} cannot be", "Export the model again", "block_size")
     blocks = (columns + block - 1) // block
-    packed, scales = _constant(body, 1, "weights"), _constant(body, 2, "scales")
+    packed, scales = constant(body, 1, "weights"), constant(body, 2, "scales")
+    if packed.size == 0 and body.integer("weight_prepacked") == 0:
+        _without_weights(body, columns, rows)
+        return
     if packed.dtype != np.uint8 or packed.size != rows * blocks * (block * bits // 8) or scales.size != rows * blocks:
         raise body.block(f"the weights and scales do not fit {rows} x {columns} in blocks of {block}", _CONSTANT)
     stored = _fields(packed.astype(np.uint8).reshape(rows, -1), bits, columns).astype(np.float32)
@@ -55,6 +58,10 @@ def matmul_nbits(body: Body) -> None:
     groups = _groups(body, columns, blocks) if body.has_input(4) else np.arange(columns) // block
     real = (stored - points[:, groups]) * scales.reshape(rows, blocks).astype(np.float32)[:, groups]
     weight = np.ascontiguousarray(real.T).astype(scales.dtype)
+    _product(body, weight)
+
+
+def _product(body: Body, weight: npt.NDArray[np.generic]) -> None:
     product = body.op("MatMul", body.input(0), body.const(weight))
     if body.has_input(5):
         plain_result(body, product, "Add", body.input(5))
@@ -62,9 +69,19 @@ def matmul_nbits(body: Body) -> None:
         plain_result(body, product)
 
 
+def _without_weights(body: Body, columns: int, rows: int) -> None:
+    """Weights without an element stand for zeros, as onnxruntime defines it."""
+    if columns * rows > 2**28:
+        raise body.block(f"{rows} x {columns} weights are left out", "Remove the product from the model")
+    body.ignore_inputs(3, 4)
+    kind = body.element_type(body.input(0), body.input(2))
+    dtype = helper.tensor_dtype_to_np_dtype(kind) if kind else np.float32
+    _product(body, np.zeros((columns, rows), dtype))
+
+
 def _groups(body: Body, columns: int, blocks: int) -> npt.NDArray[np.int64]:
     """The index of the scale of each k; the file may have more of them, up to whole blocks."""
-    given = _constant(body, 4, "groups (g_idx)")
+    given = constant(body, 4, "groups (g_idx)")
     if given.dtype.kind not in "iu" or given.size < columns:
         raise body.block(f"{given.size} groups (g_idx) do not fit {columns} rows", "Export the model again")
     groups = given.reshape(-1)[:columns].astype(np.int64)
@@ -74,7 +91,7 @@ def _groups(body: Body, columns: int, blocks: int) -> npt.NDArray[np.int64]:
 
 
 def _points(body: Body, rows: int, blocks: int, bits: int) -> npt.NDArray[np.float32]:
-    given = _constant(body, 3, "zero points")
+    given = constant(body, 3, "zero points")
     if given.dtype.kind == "f":
         if given.size != rows * blocks:
             raise body.block(f"{given.size} zero points do not fit", "Export the model again")
@@ -88,14 +105,14 @@ def _points(body: Body, rows: int, blocks: int, bits: int) -> npt.NDArray[np.flo
 @expands("GatherBlockQuantized")
 def gather_blocks(body: Body) -> None:
     """Inputs table, indices, scales per block along `quantize_axis`, [zero points]. Bytes hold 8 / bits numbers."""
-    table, scales = _constant(body, 0, "table"), _constant(body, 2, "scales")
+    table, scales = constant(body, 0, "table"), constant(body, 2, "scales")
     bits, block = body.integer("bits", 4), body.integer("block_size", 128)
-    if bits not in (4, 8) or block < 1 or table.ndim < 1 or scales.ndim < 1:
+    if bits not in (2, 4, 8) or block < 1 or table.ndim < 1 or scales.ndim < 1:
         raise body.block(f"{bits} bits in blocks of {block} are not supported", "Export the model again", "bits")
-    packed = body.element_type(body.input(0)) == TensorProto.UINT8 and bits == 4
-    points = _constant(body, 3, "zero points") if body.has_input(3) else None
+    packed = body.element_type(body.input(0)) == TensorProto.UINT8 and bits < 8
+    points = constant(body, 3, "zero points") if body.has_input(3) else None
     if packed:
-        table = _fields(table.astype(np.uint8), bits, 2 * table.shape[-1])
+        table = _fields(table.astype(np.uint8), bits, 8 // bits * table.shape[-1])
         points = None if points is None else _fields(points.astype(np.uint8), bits, scales.shape[-1])
     unsigned = body.element_type(body.input(0)) in (TensorProto.UINT8, TensorProto.UINT4)
     axis = body.integer("quantize_axis", 1) % max(table.ndim, 1)
@@ -118,8 +135,8 @@ def lstm(body: Body) -> None:
     """
     weights = []
     for index, first in ((1, 8), (2, 10)):
-        stored, scale = _constant(body, index, "weights"), _constant(body, first, "scales")
-        point = _constant(body, first + 1, "zero points") if body.has_input(first + 1) else np.zeros_like(scale)
+        stored, scale = constant(body, index, "weights"), constant(body, first, "scales")
+        point = constant(body, first + 1, "zero points") if body.has_input(first + 1) else np.zeros_like(scale)
         if stored.ndim != 3 or stored.size < 1 or any(array.shape[:1] != stored.shape[:1] for array in (scale, point)):
             raise body.block(
                 f"the scales {scale.shape} do not fit the weights {stored.shape}", "Export the model again"
@@ -142,6 +159,6 @@ def lstm(body: Body) -> None:
     body.nodes.append(node)
 
 
-@expands("MatMulBnb4", "MatMulFpQ4", "QOrderedMatMul", "QOrderedAttention", "QOrderedGelu", "QOrderedLayerNormalization")  # fmt: skip
+@expands("MatMulFpQ4", "QOrderedMatMul", "QOrderedAttention", "QOrderedGelu", "QOrderedLayerNormalization")  # fmt: skip
 def refused(body: Body) -> None:
     raise body.block("this form of quantised weights is not supported", "Quantise the model with QDQ or MatMulNBits")
