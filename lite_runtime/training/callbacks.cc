@@ -37,7 +37,7 @@ void LossMonitor::EpochBegin(const TrainCallBackData & /*data*/) {
 }
 
 void LossMonitor::StepEnd(const TrainCallBackData &data) {
-  for (const MSTensor &output : data.model_->GetOutputs()) {
+  for (const MSTensor &output : ModelAccess::Of(*data.model_)->outputs()) {
     if (output.ElementNum() != 1 || output.DataType() != DataType::kNumberTypeFloat32) continue;
     if (output.Data() == nullptr) return;  // another callback has left training mode
     const float loss = *static_cast<const float *>(output.Data().get());
@@ -106,9 +106,9 @@ void TrainAccuracy::Begin(const TrainCallBackData &data) {
 void TrainAccuracy::EpochBegin(const TrainCallBackData & /*data*/) { metrics_.Clear(); }
 
 void TrainAccuracy::StepEnd(const TrainCallBackData &data) {
-  std::vector<MSTensor> inputs = data.model_->GetInputs();
-  std::vector<MSTensor> outputs =
-      data.train_mode_ ? ModelAccess::Of(*data.model_)->trainer()->Predictions() : data.model_->GetOutputs();
+  const ModelImpl &model = *ModelAccess::Of(*data.model_);
+  std::vector<MSTensor> inputs = model.inputs();
+  std::vector<MSTensor> outputs = data.train_mode_ ? model.trainer()->Predictions() : model.outputs();
   metrics_.Update(mslite::Pointers(&inputs), mslite::Pointers(&outputs));
   if (IsNth(data.step_, print_every_n_)) {
     std::printf("epoch %u, step %u: accuracy %g\n", data.epoch_ + 1, data.step_ + 1,
