@@ -4,6 +4,8 @@
 #include <functional>
 #include <utility>
 
+#include "include/api/callback/loss_monitor.h"
+#include "include/api/callback/lr_scheduler.h"
 #include "include/api/callback/train_accuracy.h"
 #include "include/api/metrics/accuracy.h"
 #include "include/dataset/datasets.h"
@@ -227,6 +229,45 @@ TEST_F(TrainingMemory, Exports) {
     CheckNoParts();
   }
 }
+TEST_F(TrainingMemory, BuildTransferLearning) {
+  ModelBuilder m;
+  const std::vector<int32_t> rows = {4, 1, 1, 3};
+  const uint32_t image = m.Value("image", rows), features = m.Value("features", rows);
+  m.Node("abs", schema::CreateAbs(m.builder), {image}, {features});
+  m.Graph({image}, {features}, {0});
+  const std::string backbone_file = m.Finish({image}, {features});
+  Graph backbone, head;
+  ASSERT_EQ(Serialization::Load(backbone_file.data(), backbone_file.size(), kMindIR, &backbone), kSuccess);
+  ASSERT_EQ(Serialization::Load(file_.data(), file_.size(), kMindIR, &head), kSuccess);
+  const GraphCell first(backbone), second(head);
+  const auto build = [&](Model *model) { return model->BuildTransferLearning(first, second, context_); };
+  for (const bool for_good : {false, true}) {
+    const int count = EachAllocation(
+        for_good, [] { return std::make_unique<Model>(); }, build,
+        [&](int n, Model *model, const Status &status) {
+          ASSERT_TRUE(status.IsOk() || status.StatusCode() == kLiteMemoryFailed) << "allocation " << n;
+          if (status.IsError()) {
+            ASSERT_EQ(build(model), kSuccess) << "allocation " << n;
+          }
+          ASSERT_EQ(model->SetTrainMode(true), kSuccess);
+          Fill(model, 1.0f);
+          ASSERT_EQ(model->RunStep(), kSuccess);
+        });
+    EXPECT_GT(count, 100);
+  }
+}
+TEST_F(TrainingMemory, InitMetrics) {
+  AccuracyMetrics metric;
+  Try(kWays[1],
+      {"InitMetrics",
+       [&metric](Model *model) {
+         armed = false;  // the program's own memory
+         std::vector<Metrics *> metrics = {&metric};
+         armed = true;
+         return model->InitMetrics(std::move(metrics));
+       }},
+      false);
+}
 // They make many calls, each of which may have been made before one fails.
 TEST_F(TrainingMemory, TrainAndEvaluate) {
   const std::shared_ptr<dataset::Dataset> data = dataset::Tensors(rows_);
@@ -234,6 +275,19 @@ TEST_F(TrainingMemory, TrainAndEvaluate) {
   for (const bool for_good : {false, true}) {
     Try(way, {"Train", [&](Model *model) { return model->Train(1, data, {}); }, false}, for_good);
     Try(way, {"Evaluate", [&](Model *model) { return model->Evaluate(data, {}); }, false}, for_good);
+    Try(way,
+        {"LossMonitor and LRScheduler",
+         [&](Model *model) {
+           armed = false;  // the program's own memory
+           float factor = 0.5f;
+           LossMonitor losses(0);
+           LRScheduler rates(MultiplicativeLRLambda, &factor);
+           std::vector<TrainCallBack *> callbacks = {&losses, &rates};
+           armed = true;
+           return model->Train(2, data, std::move(callbacks));
+         },
+         false},
+        for_good);
     Try(way,
         {"TrainAccuracy",
          [&](Model *model) {
