@@ -145,12 +145,12 @@ check-graphs: setup-slow $(BUILD)/python-ready
 check-fuzz-parsers: setup-slow $(BUILD)/python-ready
 	$(SLOW) $(PYTHON) -m pytest -s -n 2 tests/slow/test_fuzz_parsers.py
 
-# The loader under libFuzzer, and damaged training files under sanitizers, likewise.
+# The loader under libFuzzer, and damaged training files and adapters under sanitizers, likewise.
 check-fuzz-runtime: setup-slow $(BUILD)/python-ready
 	@$(call CONFIGURE,$(BUILD)-fuzz,-DMSLITE_FUZZ=ON -DMSLITE_SANITIZE=ON -DMSLITE_TESTS=ON -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O1 -g1" "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1")
 	@cmake --build $(BUILD)-fuzz -j2 --target load_fuzzer > $(BUILD)-fuzz.log 2>&1 || { cat $(BUILD)-fuzz.log; exit 1; }
 	@$(SANITIZED)
-	@cmake --build $(BUILD)-sanitize -j2 --target run_training > $(BUILD)-sanitize.log 2>&1 || { cat $(BUILD)-sanitize.log; exit 1; }
+	@cmake --build $(BUILD)-sanitize -j2 --target run_training run_adapter > $(BUILD)-sanitize.log 2>&1 || { cat $(BUILD)-sanitize.log; exit 1; }
 	$(SLOW) MSLITE_FUZZ_BUILD=$(BUILD)-fuzz MSLITE_SANITIZE_BUILD=$(BUILD)-sanitize $(PYTHON) -m pytest -s tests/slow/test_fuzz_loader.py tests/slow/test_fuzz_training.py
 
 # The AVX-512 and VNNI kernels, in an emulated computer: the only part without such a processor.

@@ -3,18 +3,26 @@
 #include <algorithm>
 
 #include "api/log.h"
+#include "api/model_access.h"
+#include "api/model_impl.h"
 
 namespace mslite {
-void CTensors::Show(const std::vector<mindspore::MSTensor> &tensors) {
-  handles_.clear();
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    if (i < holders_.size()) {
-      holders_[i] = CTensor(tensors[i]);
-    } else {
-      holders_.emplace_back(tensors[i]);
-    }
-    handles_.push_back(&holders_[i]);
-  }
+void CTensors::Prepare(const std::vector<mindspore::MSTensor> &tensors) {
+  is_prepared_ = false;
+  prepared_.clear();
+  for (const mindspore::MSTensor &tensor : tensors) prepared_.emplace_back(tensor);
+  while (holders_.size() < tensors.size()) holders_.emplace_back(tensors[holders_.size()]);
+  prepared_handles_.clear();
+  for (size_t i = 0; i < tensors.size(); ++i) prepared_handles_.push_back(&holders_[i]);
+  is_prepared_ = true;
+}
+
+void CTensors::ShowPrepared() noexcept {
+  if (!is_prepared_) return;
+  for (size_t i = 0; i < prepared_.size(); ++i) std::swap(holders_[i], prepared_[i]);
+  handles_.swap(prepared_handles_);
+  prepared_.clear();
+  is_prepared_ = false;
 }
 
 MSTensorHandle CTensors::Find(const char *name) {
@@ -35,7 +43,7 @@ mindspore::Status NullArgument(const char *what) noexcept {
 
 MSStatus BuildModel(
     const char *caller, MSModelHandle handle, MSModelType type, MSContextHandle context,
-    const std::function<mindspore::Status(CModel *, const std::shared_ptr<mindspore::Context> &)> &build) {
+    const std::function<mindspore::Status(mindspore::Model *, const std::shared_ptr<mindspore::Context> &)> &build) {
   if (handle == nullptr || context == nullptr) return Reported(NullArgument(caller));
   CModel *model = ToModel(handle);
   const mindspore::Status possible = Guard([&]() -> mindspore::Status {
@@ -50,11 +58,15 @@ MSStatus BuildModel(
   if (possible.IsError()) return Reported(possible);
   return CodeOf(Guard([&]() -> mindspore::Status {
     auto *holder = static_cast<CContext *>(context);
-    const mindspore::Status status = build(model, holder->context);
+    mindspore::Model built;  // which becomes the model when there is memory for its handles, too
+    const mindspore::Status status = build(&built, holder->context);
     if (status.IsError()) return status;
-    model->inputs.Show(model->model.GetInputs());
-    model->outputs.Show(model->model.GetOutputs());
-    model->context = holder->context;  // nothing fails from here on: the context is the model's
+    model->inputs.Prepare(mindspore::ModelAccess::Of(built)->inputs());
+    model->outputs.Prepare(mindspore::ModelAccess::Of(built)->outputs());
+    model->inputs.ShowPrepared();  // nothing fails from here on: the context is the model's
+    model->outputs.ShowPrepared();
+    model->model = built;
+    model->context = holder->context;
     delete holder;
     return status;
   }));

@@ -38,7 +38,15 @@ class CTensors {
  public:
   CTensors() = default;
   explicit CTensors(const std::vector<mindspore::MSTensor> &tensors) { Show(tensors); }
-  void Show(const std::vector<mindspore::MSTensor> &tensors);
+  // On failure what was shown stays.
+  void Show(const std::vector<mindspore::MSTensor> &tensors) {
+    Prepare(tensors);
+    ShowPrepared();
+  }
+  // Takes all memory that showing them needs; what is shown stays until they are.
+  void Prepare(const std::vector<mindspore::MSTensor> &tensors);
+  // Shows what was prepared last, if it has not been shown yet.
+  void ShowPrepared() noexcept;
   MSTensorHandleArray array() { return {handles_.size(), handles_.data()}; }
   // Null where there is none of that name.
   MSTensorHandle Find(const char *name);
@@ -46,6 +54,9 @@ class CTensors {
  private:
   std::deque<CTensor> holders_;
   std::vector<void *> handles_;
+  std::vector<CTensor> prepared_;
+  std::vector<void *> prepared_handles_;
+  bool is_prepared_ = false;
 };
 
 struct CModel {
@@ -77,10 +88,10 @@ MSStatus Contain(Function call) noexcept {
   return status.IsOk() ? code : Reported(status);
 }
 
-// Builds a model of a file by `build`; on success the context is the model's.
+// Builds a model of a file by `build`; on success the context is the model's, on failure neither has changed.
 MSStatus BuildModel(
     const char *caller, MSModelHandle handle, MSModelType type, MSContextHandle context,
-    const std::function<mindspore::Status(CModel *, const std::shared_ptr<mindspore::Context> &)> &build);
+    const std::function<mindspore::Status(mindspore::Model *, const std::shared_ptr<mindspore::Context> &)> &build);
 
 // More than any array of a caller has: counts are read before they are used.
 constexpr size_t kMostItems = size_t{1} << 20;

@@ -31,12 +31,12 @@ struct Source {
 // `key`: empty where the model is not encrypted.
 MSStatus BuildFrom(MSModelHandle handle, const Source &source, MSModelType type, const MSContextHandle context,
                    const mindspore::Key &key, const char *dec_mode, const char *crypto_lib_path) {
-  const auto build = [&](CModel *model, const std::shared_ptr<mindspore::Context> &where) {
+  const auto build = [&](mindspore::Model *model, const std::shared_ptr<mindspore::Context> &where) {
     const std::string mode = dec_mode == nullptr ? mindspore::kDecModeAesGcm : dec_mode;
     const std::string library = crypto_lib_path == nullptr ? "" : crypto_lib_path;
     return source.path == nullptr
-               ? model->model.Build(source.data, source.size, mindspore::kMindIR, where, key, mode, library)
-               : model->model.Build(std::string(source.path), mindspore::kMindIR, where, key, mode, library);
+               ? model->Build(source.data, source.size, mindspore::kMindIR, where, key, mode, library)
+               : model->Build(std::string(source.path), mindspore::kMindIR, where, key, mode, library);
   };
   return mslite::Contain([&] { return mslite::BuildModel("MSModelBuild", handle, type, context, build); });
 }

@@ -7,6 +7,8 @@
 #include "api/c_handles.h"
 #include "api/c_training.h"
 #include "api/log.h"
+#include "api/model_access.h"
+#include "api/model_impl.h"
 #include "include/api/cfg.h"
 #include "include/api/serialization.h"
 #include "include/c_api/model_c.h"
@@ -26,15 +28,23 @@ template <typename Function>
 MSStatus BuildFrom(const char *caller, MSModelHandle handle, MSModelType type, MSContextHandle context,
                    MSTrainCfgHandle train_cfg, const Function &load) {
   if (train_cfg == nullptr) return Reported(NullArgument(caller));
-  const auto build = [&](CModel *model, const std::shared_ptr<mindspore::Context> &where) -> mindspore::Status {
+  const auto build = [&](mindspore::Model *model,
+                         const std::shared_ptr<mindspore::Context> &where) -> mindspore::Status {
     mindspore::Graph graph;
     if (const mindspore::Status status = load(&graph); status.IsError()) return status;
     const auto config = std::make_shared<mindspore::TrainCfg>(*To(train_cfg));
-    const mindspore::Status status = model->model.Build(mindspore::GraphCell(graph), where, config);
-    model->is_for_training = status.IsOk();
-    return status;
+    return model->Build(mindspore::GraphCell(graph), where, config);
   };
-  return mslite::Contain([&] { return mslite::BuildModel(caller, handle, type, context, build); });
+  return mslite::Contain([&] {
+    const MSStatus status = mslite::BuildModel(caller, handle, type, context, build);
+    if (status != kMSStatusSuccess) return status;
+    CModel *model = ToModel(handle);
+    model->is_for_training = true;
+    mindspore::ModelAccess::Of(model->model)->prepare_outputs = [model](const auto &outputs) {
+      model->outputs.Prepare(outputs);
+    };
+    return status;
+  });
 }
 
 // Calls what may make other tensors the outputs of the model; it logs its failures itself.
@@ -44,7 +54,7 @@ MSStatus Change(const char *caller, MSModelHandle handle, const Function &change
   return CodeOf(mslite::Guard([&]() -> mindspore::Status {
     CModel *model = ToModel(handle);
     const mindspore::Status status = change(model);
-    if (model->is_for_training) model->outputs.Show(model->model.GetOutputs());
+    model->outputs.ShowPrepared();
     return status;
   }));
 }
@@ -75,15 +85,20 @@ char **TrainCfgGetLossName(MSTrainCfgHandle train_cfg, size_t *num) {
   *num = 0;
   if (train_cfg == nullptr) return nullptr;
   char **names = nullptr;
-  mslite::Guard([&]() -> mindspore::Status {
+  mslite::Logged(mslite::Guard([&]() -> mindspore::Status {
     const std::vector<std::string> texts = To(train_cfg)->GetLossName();
     names = static_cast<char **>(std::calloc(texts.size() + 1, sizeof(char *)));
-    for (; names != nullptr && *num < texts.size(); ++*num) {
+    if (names == nullptr) return mslite::OutOfMemory();
+    for (; *num < texts.size(); ++*num) {
       names[*num] = strdup(texts[*num].c_str());
-      if (names[*num] == nullptr) break;
+      if (names[*num] != nullptr) continue;
+      while (*num > 0) std::free(names[--*num]);
+      std::free(names);
+      names = nullptr;
+      return mslite::OutOfMemory();
     }
     return mindspore::kSuccess;
-  });
+  }));
   return names;
 }
 void TrainCfgSetLossName(MSTrainCfgHandle train_cfg, const char **loss_name, size_t num) {

@@ -108,9 +108,9 @@ const mslite::SharedModel *LoadedModel(GraphCell *cell) {
   return cell->GetGraph() == nullptr || *cell->GetGraph() == nullptr ? nullptr : cell->GetGraph()->data()->model.get();
 }
 
-// Builds a model that learns, behind a backbone where there is one.
+// Builds a model that learns, behind a backbone where there is one; without a configuration by the default one.
 Status BuildToTrain(ModelImpl *impl, const std::shared_ptr<Context> &context, GraphCell *backbone, GraphCell *head,
-                    const TrainCfg &config) {
+                    const TrainCfg *config) {
   return Logged(With(impl, [&]() -> Status {
     if (context == nullptr) return Fail(kLiteNullptr, "no context");
     if (impl->is_built()) return Fail(kLiteModelRebuild, "the model is built already");
@@ -120,14 +120,14 @@ Status BuildToTrain(ModelImpl *impl, const std::shared_ptr<Context> &context, Gr
       return Fail(kLiteNullptr, "the graph is not loaded");
     }
     MSLITE_TRY(mslite::CheckDevices(context.get()));
-    return impl->BuildTraining(*model, before, context, config);
+    return impl->BuildTraining(*model, before, context, config == nullptr ? TrainCfg() : *config);
   }));
 }
 }  // namespace
 
 Status Model::Build(GraphCell graph, const std::shared_ptr<Context> &model_context,
                     const std::shared_ptr<TrainCfg> &cfg) {
-  if (cfg != nullptr) return BuildToTrain(impl_.get(), model_context, nullptr, &graph, *cfg);
+  if (cfg != nullptr) return BuildToTrain(impl_.get(), model_context, nullptr, &graph, cfg.get());
   return BuildWith(impl_.get(), kMindIR, model_context, nullptr,
                    [&](const mslite::OpenSettings &settings, std::shared_ptr<mslite::SharedModel> *model) -> Status {
                      if (LoadedModel(&graph) == nullptr) return Fail(kLiteNullptr, "the graph is not loaded");
@@ -137,7 +137,7 @@ Status Model::Build(GraphCell graph, const std::shared_ptr<Context> &model_conte
 
 Status Model::BuildTransferLearning(GraphCell backbone, GraphCell head, const std::shared_ptr<Context> &context,
                                     const std::shared_ptr<TrainCfg> &train_cfg) {
-  return BuildToTrain(impl_.get(), context, &backbone, &head, train_cfg == nullptr ? TrainCfg() : *train_cfg);
+  return BuildToTrain(impl_.get(), context, &backbone, &head, train_cfg.get());
 }
 
 Status Model::LoadAdapter(const std::string &adapter_path) {

@@ -219,19 +219,30 @@ void ModelImpl::FollowTrainer() {
   }
   std::vector<MSTensor> others;
   if (!are_same) others = TensorsFor(graph, graph.outputs, count);
+  if (!are_same && prepare_outputs) prepare_outputs(others);
   HideOutputs();
   std::atomic_store(&session_, trainer_->session());
   if (!are_same) outputs_ = std::move(others);
   ShowOutputs(false);
 }
 
+Status ModelImpl::CheckTrainer(const char *what) const {
+  if (session_ == nullptr) return Fail(kLiteUninitializedObj, "the model is not built");
+  if (trainer_ != nullptr) return kSuccess;
+  return Fail(kLiteNotSupport, std::string(what) + ": the model is built for inference; give Build a TrainCfg");
+}
+
+Status ModelImpl::AskTrainer(const char *what, const std::function<Status(const mslite::Trainer &)> &question) {
+  const Turn turn(this);
+  MSLITE_TRY(turn.status());
+  MSLITE_TRY(CheckTrainer(what));
+  return question(*trainer_);
+}
+
 Status ModelImpl::WithTrainer(const char *what, const std::function<Status(mslite::Trainer *)> &call) {
   const Turn turn(this);
   MSLITE_TRY(turn.status());
-  if (session_ == nullptr) return Fail(kLiteUninitializedObj, "the model is not built");
-  if (trainer_ == nullptr) {
-    return Fail(kLiteNotSupport, std::string(what) + ": the model is built for inference; give Build a TrainCfg");
-  }
+  MSLITE_TRY(CheckTrainer(what));
   const std::shared_ptr<mslite::Session> before = session_;  // whose memory outputs may show
   struct Undo {
     mslite::Trainer *trainer;

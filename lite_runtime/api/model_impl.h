@@ -37,6 +37,8 @@ class ModelImpl {
   // Calls the trainer, and shows what the model runs and gives since. Errors: kLiteUninitializedObj where the model is
   // not built, kLiteNotSupport where it is not built for training; `what` is the function of the API.
   MSLITE_INTERNAL_API Status WithTrainer(const char *what, const std::function<Status(mslite::Trainer *)> &call);
+  // Asks the trainer what changes nothing, and takes no memory itself. Errors: as of WithTrainer.
+  Status AskTrainer(const char *what, const std::function<Status(const mslite::Trainer &)> &question);
   // Null where the model is not built for training.
   const mslite::Trainer *trainer() const { return trainer_.get(); }
   // Builds again from the same bytes with these constants, and those of earlier calls, for the shapes of now.
@@ -73,6 +75,8 @@ class ModelImpl {
   mslite::ConfigSections config;
   std::shared_ptr<mslite::Workspace> workspace;  // of the model's group; null without one
   float obfuscation_ratio = 0;                   // that the model was opened with
+  // Gets the outputs that the model is about to have in another mode, or null; what it throws leaves the mode as it is.
+  std::function<void(const std::vector<MSTensor> &)> prepare_outputs;
 
  private:
   using Constants = std::map<std::string, MSTensor>;
@@ -80,6 +84,7 @@ class ModelImpl {
   Status ReadOptions(const mslite::Graph &graph, const std::shared_ptr<Context> &context,
                      const std::shared_ptr<const mslite::Delegation> &delegation,
                      mslite::SessionOptions *options) const;
+  Status CheckTrainer(const char *what) const;
   void FollowTrainer();
   Status Reopen(const std::shared_ptr<mslite::SharedModel> &model, const Constants &constants,
                 const std::shared_ptr<const mslite::Adapter> &slots, const mslite::Adapter *adapter,

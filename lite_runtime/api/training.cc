@@ -17,11 +17,18 @@ Status Call(ModelImpl *impl, const char *what, const Function &call) {
   return mslite::Logged(mslite::Guard([&] { return impl->WithTrainer(what, call); }));
 }
 
+// The same for what changes nothing.
+template <typename Function>
+Status Question(ModelImpl *impl, const char *what, const Function &question) {
+  if (impl == nullptr) return mslite::OutOfMemory();
+  return mslite::Logged(mslite::Guard([&] { return impl->AskTrainer(what, question); }));
+}
+
 // What the trainer shows, or nothing.
 Tensors Ask(ModelImpl *impl, const char *what, Tensors (mslite::Trainer::*question)() const) {
   Tensors tensors;
-  const Status status = Call(impl, what, [&](mslite::Trainer *trainer) -> Status {
-    tensors = (trainer->*question)();
+  const Status status = Question(impl, what, [&](const mslite::Trainer &trainer) -> Status {
+    tensors = (trainer.*question)();
     return kSuccess;
   });
   if (status.IsError()) tensors.clear();
@@ -40,8 +47,8 @@ bool Model::GetTrainMode() const {
 
 Tensors Model::GetGradients() const {
   Tensors gradients;
-  const Status status =
-      Call(impl_.get(), "GetGradients", [&](const mslite::Trainer *trainer) { return trainer->Gradients(&gradients); });
+  const Status status = Question(impl_.get(), "GetGradients",
+                                 [&](const mslite::Trainer &trainer) { return trainer.Gradients(&gradients); });
   if (status.IsError()) gradients.clear();
   return gradients;
 }
@@ -78,8 +85,8 @@ Status Model::SetLearningRate(float learning_rate) {
 
 float Model::GetLearningRate() {
   float rate = 0.0f;
-  const Status status = Call(impl_.get(), "GetLearningRate", [&rate](mslite::Trainer *trainer) -> Status {
-    rate = trainer->learning_rate();
+  const Status status = Question(impl_.get(), "GetLearningRate", [&rate](const mslite::Trainer &trainer) -> Status {
+    rate = trainer.learning_rate();
     return kSuccess;
   });
   return status.IsOk() ? rate : 0.0f;

@@ -1,5 +1,6 @@
 // The callbacks that MindSpore Lite comes with.
 #include <cstdio>
+#include <new>
 
 #include "api/log.h"
 #include "api/model_access.h"
@@ -15,6 +16,12 @@
 namespace mindspore {
 namespace {
 bool IsNth(unsigned int number, int every) { return every > 0 && (number + 1) % static_cast<unsigned int>(every) == 0; }
+
+// What fails for want of memory ends Train and Evaluate, which then say so.
+Status OrThrow(Status status) {
+  if (status.StatusCode() == kLiteMemoryFailed) throw std::bad_alloc();
+  return status;
+}
 }  // namespace
 
 CkptSaver::CkptSaver(int save_every_n, const std::string &filename_prefix)
@@ -37,7 +44,7 @@ void LossMonitor::EpochBegin(const TrainCallBackData & /*data*/) {
 }
 
 void LossMonitor::StepEnd(const TrainCallBackData &data) {
-  for (const MSTensor &output : data.model_->GetOutputs()) {
+  for (const MSTensor &output : ModelAccess::Of(*data.model_)->outputs()) {
     if (output.ElementNum() != 1 || output.DataType() != DataType::kNumberTypeFloat32) continue;
     if (output.Data() == nullptr) return;  // another callback has left training mode
     const float loss = *static_cast<const float *>(output.Data().get());
@@ -80,7 +87,7 @@ CallbackRetValue LRScheduler::EpochEnd(const TrainCallBackData &data) {
   if (!IsNth(data.epoch_, step_) || !lambda_) return kContinue;
   float rate = data.model_->GetLearningRate();
   if (lambda_(&rate, static_cast<int>(data.epoch_), lambda_data_) != UPDATE_LR) return kContinue;
-  return data.model_->SetLearningRate(rate).IsOk() ? kContinue : kStopTraining;
+  return OrThrow(data.model_->SetLearningRate(rate)).IsOk() ? kContinue : kStopTraining;
 }
 
 void TimeMonitor::EpochBegin(const TrainCallBackData & /*data*/) { begin_ = std::chrono::steady_clock::now(); }
@@ -98,17 +105,18 @@ TrainAccuracy::TrainAccuracy(int print_every_n, int accuracy_metrics, const std:
 void TrainAccuracy::Begin(const TrainCallBackData &data) {
   accuracies_.clear();
   if (!data.train_mode_) return;
-  const Status status = ModelAccess::Of(*data.model_)->WithTrainer("TrainAccuracy", [](mslite::Trainer *trainer) {
-    return trainer->KeepPredictions();
-  });
+  const Status status =
+      OrThrow(ModelAccess::Of(*data.model_)->WithTrainer("TrainAccuracy", [](mslite::Trainer *trainer) {
+        return trainer->KeepPredictions();
+      }));
   if (status.IsError()) mslite::Log(mslite::LogLevel::kError, "TrainAccuracy: " + status.GetErrDescription());
 }
 void TrainAccuracy::EpochBegin(const TrainCallBackData & /*data*/) { metrics_.Clear(); }
 
 void TrainAccuracy::StepEnd(const TrainCallBackData &data) {
-  std::vector<MSTensor> inputs = data.model_->GetInputs();
-  std::vector<MSTensor> outputs =
-      data.train_mode_ ? ModelAccess::Of(*data.model_)->trainer()->Predictions() : data.model_->GetOutputs();
+  const ModelImpl &model = *ModelAccess::Of(*data.model_);
+  std::vector<MSTensor> inputs = model.inputs();
+  std::vector<MSTensor> outputs = data.train_mode_ ? model.trainer()->Predictions() : model.outputs();
   metrics_.Update(mslite::Pointers(&inputs), mslite::Pointers(&outputs));
   if (IsNth(data.step_, print_every_n_)) {
     std::printf("epoch %u, step %u: accuracy %g\n", data.epoch_ + 1, data.step_ + 1,

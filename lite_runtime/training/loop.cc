@@ -1,4 +1,6 @@
 // Epochs and batches.
+#include "api/model_access.h"
+#include "api/model_impl.h"
 #include "include/api/callback/callback.h"
 #include "include/api/metrics/metrics.h"
 #include "include/dataset/datasets.h"
@@ -13,13 +15,14 @@ Metrics::~Metrics() = default;
 namespace mslite {
 namespace {
 using mindspore::Model;
+using mindspore::ModelAccess;  // GetInputs and GetOutputs give nothing where there is no memory
 using mindspore::MSTensor;
 using mindspore::dataset::Dataset;
 
 // The inputs of the model, filled from a dataset.
 class Batches {
  public:
-  Batches(Model *model, const Dataset *dataset) : dataset_(*dataset), inputs_(model->GetInputs()) {}
+  Batches(Model *model, const Dataset *dataset) : dataset_(*dataset), inputs_(ModelAccess::Of(*model)->inputs()) {}
 
   // Errors: kLiteParamInvalid for a dataset that does not fit the model.
   Status Check() {
@@ -145,7 +148,7 @@ Status TrainerImpl::Evaluate(Model *model, const std::shared_ptr<Dataset> &datas
   MSLITE_TRY(batches.Check());
   std::vector<int64_t> order;
   for (int64_t row = 0; row < dataset->GetDatasetSize(); ++row) order.push_back(row);
-  std::vector<MSTensor> inputs = model->GetInputs();
+  std::vector<MSTensor> inputs = ModelAccess::Of(*model)->inputs();
   mindspore::TrainCallBackData data(false, 0, 0, model);
   for (mindspore::Metrics *metric : metrics) metric->Clear();
   for (mindspore::TrainCallBack *callback : callbacks) callback->Begin(data);
@@ -156,7 +159,7 @@ Status TrainerImpl::Evaluate(Model *model, const std::shared_ptr<Dataset> &datas
     for (mindspore::TrainCallBack *callback : callbacks) callback->StepBegin(data);
     MSLITE_TRY(model->SetTrainMode(false));  // a callback may have trained
     MSLITE_TRY(model->Predict());
-    std::vector<MSTensor> outputs = model->GetOutputs();
+    std::vector<MSTensor> outputs = ModelAccess::Of(*model)->outputs();
     for (mindspore::Metrics *metric : metrics) metric->Update(Pointers(&inputs), Pointers(&outputs));
     for (mindspore::TrainCallBack *callback : callbacks) callback->StepEnd(data);
   }

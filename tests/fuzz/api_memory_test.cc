@@ -1,9 +1,11 @@
 // Allocation number n fails, for every n and every function of the APIs: nothing is thrown, and what was made can still
 // be used and destroyed. Counts that no array has are refused.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdint>
+#include <fstream>
 #include <functional>
 #include <string>
 #include <vector>
@@ -354,6 +356,51 @@ TEST(CppApi, NothingIsThrownWithoutMemory) {
   for (const Call &call : calls) EXPECT_GT(FailEach(call), 0) << call.name << " allocates nothing";
   EXPECT_GT(told, 0);
   EXPECT_TRUE(model.Predict(inputs, &outputs).IsOk());
+}
+
+// A group that could not take a model, or measure it, is as before: it can do so when there is memory.
+TEST(CppApi, AGroupIsAsBefore) {
+  char name[] = "/tmp/mslite_group_XXXXXX";
+  const int descriptor = mkstemp(name);
+  ASSERT_GE(descriptor, 0);
+  close(descriptor);
+  const std::string path = name, file = SmallModel();
+  std::ofstream(path, std::ios::binary) << file;
+  const auto context = std::make_shared<Context>();
+  context->SetThreadNum(1);
+  context->MutableDeviceInfo().push_back(std::make_shared<CPUDeviceInfo>());
+  const std::vector<std::string> paths = {path};
+  const std::vector<std::pair<const void *, size_t>> buffers = {{file.data(), file.size()}};
+  const std::vector<std::function<Status(ModelGroup *)>> calls = {
+      [&](ModelGroup *group) { return group->AddModel(paths); },
+      [&](ModelGroup *group) { return group->AddModel(buffers); },
+      [&](ModelGroup *group) { return group->CalMaxSizeOfWorkspace(kMindIR, context); }};
+  for (size_t failing = 0; failing < calls.size(); ++failing) {
+    for (const bool for_good : {false, true}) {
+      int n = 1;
+      for (; n < kMostAllocations; ++n) {
+        ModelGroup group;
+        for (size_t i = 0; i < failing; ++i) ASSERT_EQ(calls[i](&group), kSuccess);
+        stays = for_good;
+        left = n;
+        const Status status = Armed([&] { return calls[failing](&group); });
+        if (left.exchange(kNever) > 0) break;
+        if (status.IsError()) {
+          ASSERT_EQ(status.StatusCode(), kLiteMemoryFailed) << failing << ", allocation " << n;
+          ASSERT_EQ(calls[failing](&group), kSuccess);
+        }
+        for (size_t i = failing + 1; i < calls.size(); ++i) ASSERT_EQ(calls[i](&group), kSuccess);
+        Model model;
+        ASSERT_TRUE(model.Build(path, kMindIR, context).IsOk());
+        ASSERT_NE(model.GetInputs()[0].MutableData(), nullptr);
+        ASSERT_TRUE(model.Predict().IsOk()) << failing << ", allocation " << n;
+      }
+      EXPECT_GT(n, 1);
+      EXPECT_LT(n, kMostAllocations);
+    }
+  }
+  stays = false;
+  unlink(name);
 }
 }  // namespace
 }  // namespace mslite::test

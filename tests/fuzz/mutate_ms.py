@@ -34,7 +34,7 @@ def _change_list(values: tuple[int, ...] | None, pool: tuple[int, ...], rng: ran
     return tuple(changed)
 
 
-def _tensor(tensor: Tensor, rng: random.Random) -> None:
+def change_tensor(tensor: Tensor, rng: random.Random) -> None:
     kind = rng.randrange(10)
     if kind == 0:
         tensor.dims = _change_list(tensor.dims, DIMENSIONS, rng)
@@ -139,7 +139,7 @@ def mutate(data: bytes, rng: random.Random) -> bytes:
     for _ in range(rng.choice((1, 1, 2, 4))):
         kind = rng.randrange(10)
         if kind < 4 and meta.allTensors:
-            _tensor(rng.choice(meta.allTensors), rng)
+            change_tensor(rng.choice(meta.allTensors), rng)
         elif kind < 7 and meta.nodes:
             _node(rng.choice(meta.nodes), rng)
         elif kind < 9:

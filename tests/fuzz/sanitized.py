@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import os
+import tempfile
+import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -56,3 +59,27 @@ def run_files(program: Path, files: Iterable[Path], isa: str = "", seconds: floa
         }
         runs.problems += [f"{path.name}: {name}: {line}" for name, is_wrong in wrong.items() if is_wrong]
     return runs
+
+
+def run_until(seconds: float, run: Callable[[int, Path], Runs], first: int, batch: int) -> tuple[Runs, int]:
+    """`run` makes and runs `batch` files from a number on in a folder, until the time is over; the sum, and the next number."""
+    end, total = time.monotonic() + seconds, Runs()
+    while time.monotonic() < end:
+        with tempfile.TemporaryDirectory() as name:
+            runs = run(first, Path(name))
+        total.codes += runs.codes
+        total.problems += runs.problems
+        first += batch
+    return total, first
+
+
+def run_campaign(description: str, campaign: Callable[[float, int], tuple[Runs, int]]) -> int:
+    """The command line of a campaign; its exit code."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--seconds", type=int, default=600)
+    parser.add_argument("--first", type=int, default=0)
+    asked = parser.parse_args()
+    runs, end = campaign(asked.seconds, asked.first)
+    print(f"{end - asked.first} files: {dict(runs.codes)}")
+    print("\n".join(runs.problems))
+    return 1 if runs.problems else 0

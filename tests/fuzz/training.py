@@ -8,11 +8,9 @@ what is wrong; the same numbers give the same files in every run.
 
 from __future__ import annotations
 
-import argparse
 import random
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
@@ -25,14 +23,14 @@ from mslite.converter.training.settings import BatchNorm, Lora, Schedule
 
 from . import mutate_training
 from .mutate import RAW
-from .sanitized import Runs, run_files, runtime_program
+from .sanitized import Runs, run_campaign, run_files, run_until, runtime_program
 
 BATCH = 400
 SECONDS = 15
 """Longest time for one file, which is trained in four ways."""
 
 
-def _save(path: Path, nodes: list[object], x: list[int], y: list[int], weights: dict[str, list[int]]) -> Path:
+def save(path: Path, nodes: list[object], x: list[int], y: list[int], weights: dict[str, list[int]]) -> Path:
     draw = np.random.default_rng(5)
     constants = [
         numpy_helper.from_array(np.abs(draw.standard_normal(shape)).astype(np.float32), name)
@@ -59,7 +57,7 @@ def _network(path: Path) -> Path:
     ]
     channels = {name: [2] for name in ("scale", "offset", "mean", "variance")}
     shapes = {"kernel": [2, 1, 3, 3], **channels, "weight": [8, 3], "bias": [3]}
-    return _save(path, list(nodes), [2, 1, 6, 6], [2, 3], shapes)
+    return save(path, list(nodes), [2, 1, 6, 6], [2, 3], shapes)
 
 
 def _words(path: Path) -> Path:
@@ -69,17 +67,17 @@ def _words(path: Path) -> Path:
         helper.make_node("ReduceMean", ["a"], ["b"], "mean", axes=[1], keepdims=0),
         helper.make_node("Gemm", ["b", "weight"], ["y"], "head"),
     ]
-    return _save(path, list(nodes), [2, 3], [2, 3], {"table": [7, 4], "weight": [4, 3]})
+    return save(path, list(nodes), [2, 3], [2, 3], {"table": [7, 4], "weight": [4, 3]})
 
 
-def _products(path: Path) -> Path:
+def products(path: Path) -> Path:
     """Two layers, for adapters."""
     nodes = [
         helper.make_node("MatMul", ["x", "first"], ["a"], "up"),
         helper.make_node("Tanh", ["a"], ["b"], "tanh"),
         helper.make_node("MatMul", ["b", "second"], ["y"], "down"),
     ]
-    return _save(path, list(nodes), [2, 4], [2, 3], {"first": [4, 5], "second": [5, 3]})
+    return save(path, list(nodes), [2, 4], [2, 3], {"first": [4, 5], "second": [5, 3]})
 
 
 def seeds() -> list[bytes]:
@@ -90,9 +88,9 @@ def seeds() -> list[bytes]:
         (_network, TrainSettings(Loss.SPARSE_SOFTMAX, Optimizer.MOMENTUM, memory=44000, batch_norm=BatchNorm.TRAIN)),
         (_words, TrainSettings(Loss.SPARSE_SOFTMAX, Optimizer.SGD, momentum=0.0, sparse_embeddings=True)),
         (_words, TrainSettings(Loss.SPARSE_SOFTMAX, Optimizer.ADAMW, weight_decay=0.1)),
-        (_products, TrainSettings(Loss.SQUARED, Optimizer.ADAM, lora=Lora(rank=2, alpha=2.0))),
-        (_products, TrainSettings(Loss.SQUARED, Optimizer.NESTEROV, schedule=Schedule.COSINE, decay_steps=9)),
-        (_products, TrainSettings(Loss.SQUARED, Optimizer.RMSPROP)),
+        (products, TrainSettings(Loss.SQUARED, Optimizer.ADAM, lora=Lora(rank=2, alpha=2.0))),
+        (products, TrainSettings(Loss.SQUARED, Optimizer.NESTEROV, schedule=Schedule.COSINE, decay_steps=9)),
+        (products, TrainSettings(Loss.SQUARED, Optimizer.RMSPROP)),
     ]
     files = []
     with tempfile.TemporaryDirectory() as name:
@@ -130,26 +128,9 @@ def run(good: list[bytes], first: int, count: int, folder: Path) -> Runs:
 
 def campaign(seconds: float, first: int = 0) -> tuple[Runs, int]:
     """Hostile files until the time is over; what became of them, and the next number."""
-    good, end, total = seeds(), time.monotonic() + seconds, Runs()
-    while time.monotonic() < end:
-        with tempfile.TemporaryDirectory() as name:
-            runs = run(good, first, BATCH, Path(name))
-        total.codes += runs.codes
-        total.problems += runs.problems
-        first += BATCH
-    return total, first
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description="Training files under hostile changes.")
-    parser.add_argument("--seconds", type=int, default=600)
-    parser.add_argument("--first", type=int, default=0)
-    asked = parser.parse_args()
-    runs, end = campaign(asked.seconds, asked.first)
-    print(f"{end - asked.first} files: {dict(runs.codes)}")
-    print("\n".join(runs.problems))
-    return 1 if runs.problems else 0
+    good = seeds()
+    return run_until(seconds, lambda number, folder: run(good, number, BATCH, folder), first, BATCH)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_campaign("Training files under hostile changes.", campaign))

@@ -1,63 +1,19 @@
 // Allocation number n fails, for every n of every call of the training API: the call says so, never by an exception,
 // and leaves weights, states, rates and mode as they were; the model goes on as one that the call was not made of.
-#include <gtest/gtest.h>
-#include <unistd.h>
-
 #include <climits>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <utility>
 
-#include "failing_memory.h"
+#include "include/api/callback/loss_monitor.h"
+#include "include/api/callback/lr_scheduler.h"
 #include "include/api/callback/train_accuracy.h"
 #include "include/api/metrics/accuracy.h"
 #include "include/dataset/datasets.h"
-#include "training_models.h"
+#include "training_memory.h"
 
 namespace mslite::test {
 namespace {
 using namespace mindspore;  // NOLINT
-
-constexpr int kMostAllocations = 20000;
-#ifdef __x86_64__
-constexpr int kStride = 1;
-#else
-constexpr int kStride = 17;  // in emulators
-#endif
-
-// logits = x w^T and batch normalisation of them; their cross entropy. SGD has states that steps do not change where
-// they are, and what is normalised moves statistics in the forward pass.
-std::string Network() {
-  ModelBuilder m;
-  auto &b = m.builder;
-  constexpr int32_t kRows = 4, kFeatures = 3;
-  const std::vector<int32_t> features = {kFeatures}, rows = {kRows, 1, 1, kFeatures};
-  const std::vector<float> zeros(kFeatures, 0.0f), ones(kFeatures, 1.0f);
-  const uint32_t x = m.Value("x", rows), target = m.Value("target", rows);
-  const uint32_t scale = m.Floats("scale", features, ones), offset = m.Floats("offset", features, zeros);
-  const uint32_t mean = m.Floats("mean", features, zeros), variance = m.Floats("variance", features, ones);
-  const auto value = [&](const char *name) { return m.Value(name, features); };
-  const uint32_t y = m.Value("y", rows), saved_mean = value("saved_mean"), saved_variance = value("saved_variance");
-  const uint32_t loss = m.Value("loss", rows), dy = m.Value("dy", rows);
-  const uint32_t dx = m.Value("dx", rows), dscale = value("dscale"), doffset = value("doffset");
-  m.Node("norm", schema::CreateFusedBatchNorm(b, 1e-5f, 0.5f), {x, scale, offset, mean, variance},
-         {y, value("copied_scale"), value("copied_offset"), saved_mean, saved_variance});
-  m.Node("net/_loss_fn", schema::CreateSubFusion(b), {y, target}, {loss});
-  m.Node("Gradients/loss", schema::CreateAddFusion(b), {loss, loss}, {dy});
-  m.Node("Gradients/norm", schema::CreateBatchNormGrad(b, 1e-5f, true), {dy, x, scale, saved_mean, saved_variance},
-         {dx, dscale, doffset});
-  const uint32_t rate = m.Floats("learning_rate", {}, {0.25f}), momentum = m.Floats("momentum", {}, {0.5f});
-  m.Node("optimizer/scale", schema::CreateSGD(b),
-         {scale, dscale, rate, m.Floats("accumulated.scale", features, zeros), momentum,
-          m.Floats("stat.scale", {1}, {1.0f})},
-         {value("new_scale")});
-  m.Node("optimizer/offset", schema::CreateApplyMomentum(b),
-         {offset, m.Floats("moments.offset", features, zeros), rate, doffset, momentum}, {value("new_offset")});
-  m.Graph({x, target}, {loss}, {0, 1, 2, 3, 4, 5});
-  return m.Finish({x, target}, {loss});
-}
 
 struct Way {
   const char *name;
@@ -83,13 +39,6 @@ const std::vector<Way> kWays = {
     {"virtual evaluation", false, false, true, kO0, 2, 1, true},
 };
 
-void Fill(Model *model, float seed) {
-  for (MSTensor &input : model->GetInputs()) {
-    auto *values = static_cast<float *>(input.MutableData());
-    for (int64_t i = 0; i < input.ElementNum(); ++i) values[i] = seed + static_cast<float>(i * 5 % 7);
-  }
-}
-
 std::unique_ptr<Model> Make(const Way &way, const std::string &file, const std::shared_ptr<Context> &context) {
   TrainCfg config;
   config.keep_gradients_ = way.keeps;
@@ -113,39 +62,6 @@ std::unique_ptr<Model> Make(const Way &way, const std::string &file, const std::
   return model;
 }
 
-// All that a model has, and what it does with it: exported states, rates, mode, and what the next steps make of them.
-std::string Contents(Model *model) {
-  std::string all = model->GetTrainMode() ? "trains " : "evaluates ";
-  all += std::to_string(model->GetLearningRate());
-  for (const MSTensor &input : model->GetInputs()) all += " " + std::to_string(input.DataSize());
-  const auto add = [&all](const std::vector<MSTensor> &tensors) {
-    for (const MSTensor &tensor : tensors) {
-      all += tensor.Name() + std::to_string(tensor.DataSize());
-      all.append(static_cast<const char *>(tensor.Data().get()), tensor.DataSize());
-    }
-  };
-  add(model->GetTrainableParams());
-  add(model->GetOptimizerParams());
-  Buffer file;
-  EXPECT_EQ(Serialization::ExportModel(*model, kMindIR, &file, kNoQuant, false), kSuccess);
-  all.append(static_cast<const char *>(file.Data()), file.DataSize());
-  return all;
-}
-
-std::string Future(Model *model) {
-  std::string all = Contents(model);
-  EXPECT_EQ(model->SetTrainMode(true), kSuccess);
-  for (int step = 0; step < 3; ++step) {
-    Fill(model, static_cast<float>(step));
-    const Status status = model->RunStep();
-    EXPECT_EQ(status, kSuccess) << status.ToString();
-    all += Contents(model);
-  }
-  EXPECT_EQ(model->SetTrainMode(false), kSuccess);
-  EXPECT_EQ(model->Predict(), kSuccess);
-  return all;
-}
-
 std::vector<MSTensor> Copies(const std::vector<MSTensor> &tensors) {
   std::vector<MSTensor> copies;
   for (const MSTensor &tensor : tensors) {
@@ -157,24 +73,16 @@ std::vector<MSTensor> Copies(const std::vector<MSTensor> &tensors) {
   return copies;
 }
 
-// A status that the program makes itself, with memory of its own.
-Status OfProgram(StatusCode code) {
-  armed = false;
-  return code;
-}
-
 struct Call {
   const char *name;
   std::function<Status(Model *model)> make;
   bool keeps_state = true;  // when it fails
 };
 
-class TrainingMemory : public testing::Test {
+class TrainingMemory : public MemoryTest {
  protected:
   void SetUp() override {
-    char name[] = "/tmp/mslite_memory_XXXXXX";
-    ASSERT_NE(mkdtemp(name), nullptr);
-    folder_ = name;
+    MemoryTest::SetUp();
     Model model;
     TrainCfg config;
     ASSERT_EQ(BuildForTraining(file_, config, context_, &model), kSuccess);
@@ -191,35 +99,27 @@ class TrainingMemory : public testing::Test {
                          rows.size() * sizeof(float));
     }
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  // Makes the call with every allocation failing in turn, once or from there on, on a model of its own each.
+  // Makes the call with every allocation failing in turn, once or from there on, on a model of its own each. One that
+  // succeeds all the same has done all that it does with memory.
   void Try(const Way &way, const Call &call, bool for_good) {
     const std::string label = std::string(way.name) + ", " + call.name + (for_good ? ", for good" : "");
-    std::string before;
-    {
-      const std::unique_ptr<Model> untouched = Make(way, file_, context_);
-      before = Future(untouched.get());
-    }
-    stays = for_good;
-    int n = 1;
-    for (; n < kMostAllocations; n += kStride) {
-      const std::unique_ptr<Model> model = Make(way, file_, context_);
-      left = n;
-      const Status status = Armed([&] { return call.make(model.get()); });
-      if (left.exchange(kNever) > 0) break;  // there were fewer allocations than n
+    const auto make = [&] { return Make(way, file_, context_); };
+    const std::string before = Future(make().get());
+    const std::unique_ptr<Model> called = make();
+    const bool can_succeed = Armed([&] { return call.make(called.get()); }).IsOk();
+    const std::string done = Future(called.get());
+    tried_ += EachAllocation(for_good, make, call.make, [&](int n, Model *model, const Status &status) {
+      const std::string after = Future(model);
       if (status.IsOk()) {
-        (void)Future(model.get());
-        continue;
+        ASSERT_TRUE(can_succeed && after == done) << label << ", allocation " << n;
+        return;
       }
       ASSERT_EQ(status.StatusCode(), kLiteMemoryFailed) << label << ", allocation " << n << ": " << status.ToString();
-      const std::string after = Future(model.get());
       if (call.keeps_state) {
         ASSERT_EQ(after, before) << label << ", allocation " << n;
       }
-    }
-    ASSERT_LT(n, kMostAllocations) << label;
-    tried_ += n - 1;
+    });
   }
 
   void TryAll(const Call &call) {
@@ -233,9 +133,8 @@ class TrainingMemory : public testing::Test {
     EXPECT_GT(tried_, 0) << call.name;
   }
 
-  const std::string file_ = Network();
+  const std::string file_ = NormalisingNetwork();
   const std::shared_ptr<Context> context_ = OneThread();
-  std::string folder_;
   int tried_ = 0;  // allocations
   std::vector<MSTensor> weights_, params_, gradients_, rows_;
 };
@@ -243,28 +142,24 @@ class TrainingMemory : public testing::Test {
 TEST_F(TrainingMemory, Build) {
   for (const Way &way : kWays) {
     for (const bool for_good : {false, true}) {
-      stays = for_good;
-      int n = 1;
-      for (; n < kMostAllocations; n += kStride) {
-        Graph graph;
-        ASSERT_EQ(Serialization::Load(file_.data(), file_.size(), kMindIR, &graph), kSuccess);
-        const auto config = std::make_shared<TrainCfg>();
-        config->optimization_level_ = way.level;
-        config->keep_gradients_ = way.keeps;
-        Model model;
-        left = n;
-        const GraphCell cell(graph);
-        const Status status = Armed([&] { return model.Build(cell, context_, config); });
-        if (left.exchange(kNever) > 0) break;
-        if (status.IsOk()) continue;
-        ASSERT_EQ(status.StatusCode(), kLiteMemoryFailed) << way.name << ", allocation " << n;
-        ASSERT_EQ(model.Build(cell, context_, config), kSuccess) << way.name << ", allocation " << n;
-        ASSERT_EQ(model.SetTrainMode(true), kSuccess);
-        Fill(&model, 1.0f);
-        ASSERT_EQ(model.RunStep(), kSuccess);
-      }
-      ASSERT_LT(n, kMostAllocations);
-      ASSERT_GT(n, 100);
+      Graph graph;
+      ASSERT_EQ(Serialization::Load(file_.data(), file_.size(), kMindIR, &graph), kSuccess);
+      const GraphCell cell(graph);
+      const auto config = std::make_shared<TrainCfg>();
+      config->optimization_level_ = way.level;
+      config->keep_gradients_ = way.keeps;
+      const auto build = [&](Model *model) { return model->Build(cell, context_, config); };
+      const int count = EachAllocation(
+          for_good, [] { return std::make_unique<Model>(); }, build,
+          [&](int n, Model *model, const Status &status) {
+            if (status.IsOk()) return;
+            ASSERT_EQ(status.StatusCode(), kLiteMemoryFailed) << way.name << ", allocation " << n;
+            ASSERT_EQ(build(model), kSuccess) << way.name << ", allocation " << n;
+            ASSERT_EQ(model->SetTrainMode(true), kSuccess);
+            Fill(model, 1.0f);
+            ASSERT_EQ(model->RunStep(), kSuccess);
+          });
+      ASSERT_GT(count, 100);
     }
   }
 }
@@ -331,10 +226,47 @@ TEST_F(TrainingMemory, Exports) {
   };
   for (const Call &call : calls) {
     for (const bool for_good : {false, true}) Try(way, call, for_good);
-    for (const auto &entry : std::filesystem::directory_iterator(folder_)) {
-      EXPECT_EQ(entry.path().string().find(".part"), std::string::npos) << call.name;
-    }
+    CheckNoParts();
   }
+}
+TEST_F(TrainingMemory, BuildTransferLearning) {
+  ModelBuilder m;
+  const std::vector<int32_t> rows = {4, 1, 1, 3};
+  const uint32_t image = m.Value("image", rows), features = m.Value("features", rows);
+  m.Node("abs", schema::CreateAbs(m.builder), {image}, {features});
+  m.Graph({image}, {features}, {0});
+  const std::string backbone_file = m.Finish({image}, {features});
+  Graph backbone, head;
+  ASSERT_EQ(Serialization::Load(backbone_file.data(), backbone_file.size(), kMindIR, &backbone), kSuccess);
+  ASSERT_EQ(Serialization::Load(file_.data(), file_.size(), kMindIR, &head), kSuccess);
+  const GraphCell first(backbone), second(head);
+  const auto build = [&](Model *model) { return model->BuildTransferLearning(first, second, context_); };
+  for (const bool for_good : {false, true}) {
+    const int count = EachAllocation(
+        for_good, [] { return std::make_unique<Model>(); }, build,
+        [&](int n, Model *model, const Status &status) {
+          ASSERT_TRUE(status.IsOk() || status.StatusCode() == kLiteMemoryFailed) << "allocation " << n;
+          if (status.IsError()) {
+            ASSERT_EQ(build(model), kSuccess) << "allocation " << n;
+          }
+          ASSERT_EQ(model->SetTrainMode(true), kSuccess);
+          Fill(model, 1.0f);
+          ASSERT_EQ(model->RunStep(), kSuccess);
+        });
+    EXPECT_GT(count, 100);
+  }
+}
+TEST_F(TrainingMemory, InitMetrics) {
+  AccuracyMetrics metric;
+  Try(kWays[1],
+      {"InitMetrics",
+       [&metric](Model *model) {
+         armed = false;  // the program's own memory
+         std::vector<Metrics *> metrics = {&metric};
+         armed = true;
+         return model->InitMetrics(std::move(metrics));
+       }},
+      false);
 }
 // They make many calls, each of which may have been made before one fails.
 TEST_F(TrainingMemory, TrainAndEvaluate) {
@@ -343,6 +275,19 @@ TEST_F(TrainingMemory, TrainAndEvaluate) {
   for (const bool for_good : {false, true}) {
     Try(way, {"Train", [&](Model *model) { return model->Train(1, data, {}); }, false}, for_good);
     Try(way, {"Evaluate", [&](Model *model) { return model->Evaluate(data, {}); }, false}, for_good);
+    Try(way,
+        {"LossMonitor and LRScheduler",
+         [&](Model *model) {
+           armed = false;  // the program's own memory
+           float factor = 0.5f;
+           LossMonitor losses(0);
+           LRScheduler rates(MultiplicativeLRLambda, &factor);
+           std::vector<TrainCallBack *> callbacks = {&losses, &rates};
+           armed = true;
+           return model->Train(2, data, std::move(callbacks));
+         },
+         false},
+        for_good);
     Try(way,
         {"TrainAccuracy",
          [&](Model *model) {

@@ -12,6 +12,9 @@ from onnx import TensorProto, helper, numpy_helper, save_model
 import mslite
 from mslite.converter import cli
 from mslite.converter.mindir.module_io import load
+from mslite.converter.mindir.ms_writer import ms_bytes
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.ops.tables import MetaGraph, Tensor
 from tests.codegen.training_reference import Dense, Layer, Trainer, autoencoder, squared_error
 
 from .files import Array, arrays, build
@@ -381,6 +384,56 @@ def test_integer_products_are_refused(folder: Path) -> None:
         RuntimeError, match=r"cannot have an adapter: it computes in int8. Take a base whose weights alone"
     ):
         base(folder / "int8.ms").load_adapter(folder / "adapter.ms")
+
+
+@pytest.mark.nonconforming("adapters hold constants alone")
+def test_a_name_that_lists_others(tmp_path: Path) -> None:
+    """What an adapter changes is told by names and sizes themselves, however names look."""
+    odd = "w.lora_A[2, 4]\nw.lora_B[3, 2]\nz"
+    draw = np.random.default_rng(3)
+    values = {
+        name: draw.standard_normal(shape).astype(np.float32) for name, shape in [("w", (4, 3)), ("z", 3), (odd, 3)]
+    }
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["a"], "product"),
+        helper.make_node("Tanh", ["a"], ["b"], "tanh"),
+        helper.make_node("Add", ["b", "z"], ["c"], "add"),
+        helper.make_node("Tanh", ["c"], ["d"], "tanh_2"),
+        helper.make_node("Mul", ["d", odd], ["y"], "mul"),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "graph",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 4])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 3])],
+        [numpy_helper.from_array(value, name) for name, value in values.items()],
+    )
+    opset = [helper.make_opsetid("", 17)]
+    save_model(helper.make_model(graph, opset_imports=opset, ir_version=8), tmp_path / "net.onnx")
+    file = convert(tmp_path / "net.onnx", tmp_path / "net")
+    adapters = {
+        "pair": {"w.lora_A": np.ones((2, 4)), "w.lora_B": np.ones((3, 2)), "z": np.ones(3)},
+        "odd": {odd: np.ones(3)},
+    }
+    for name, contents in adapters.items():
+        tensors = [
+            Tensor(name=of, dataType=DataType.FLOAT32, dims=value.shape, data=value.astype(np.float32).tobytes())
+            for of, value in contents.items()
+        ]
+        (tmp_path / name).write_bytes(ms_bytes(MetaGraph(name="adapter", allTensors=tensors)))
+    x = draw.standard_normal((2, 4)).astype(np.float32)
+
+    def computed(*loaded: str) -> Array:
+        model = base(file)
+        for name in loaded:
+            model.load_adapter(tmp_path / name)
+        return model.predict([x])[0].get_data_to_numpy().copy()
+
+    keep = base(file)  # of which the others share the weights
+    keep.load_adapter(tmp_path / "pair")
+    alone = computed("odd")
+    assert not np.array_equal(alone, computed())
+    np.testing.assert_array_equal(computed("pair", "odd"), alone)
 
 
 def resident() -> int:

@@ -19,7 +19,7 @@ struct MixPrecisionCfg {
 class TrainCfg {
  public:
   std::vector<std::string> GetLossName() const { return loss_name_; }
-  void SetLossName(const std::vector<std::string> &loss_name) { loss_name_ = loss_name; }
+  void SetLossName(const std::vector<std::string> &loss_name) { loss_name_ = std::vector<std::string>(loss_name); }
 
   OptimizationLevel optimization_level_ = kO0;
   MixPrecisionCfg mix_precision_cfg_;

@@ -115,7 +115,7 @@ typedef void *MSTrainCfgHandle;
 
 MS_API MSTrainCfgHandle MSTrainCfgCreate(void);
 MS_API void MSTrainCfgDestroy(MSTrainCfgHandle *train_cfg);
-/* The texts and their array are from malloc; the caller frees each text, then the array. */
+/* The texts and their array are from malloc; the caller frees each text, then the array. Without memory NULL and 0. */
 MS_API char **MSTrainCfgGetLossName(MSTrainCfgHandle train_cfg, size_t *num);
 MS_API void MSTrainCfgSetLossName(MSTrainCfgHandle train_cfg, const char **loss_name, size_t num);
 MS_API MSOptimizationLevel MSTrainCfgGetOptimizationLevel(MSTrainCfgHandle train_cfg);

@@ -229,14 +229,14 @@ Status AddAdapterSlots(const Adapter &adapter, Graph *graph) { return Slots(adap
 
 std::string SlotsText(const Adapter &adapter) {
   std::string text;
+  // With its length, so that no name can look like several entries.
+  const auto add = [&text](const std::string &name, const std::vector<int64_t> &dims) {
+    text += std::to_string(name.size()) + ":" + name + DimsText(dims.data(), dims.size()) + "\n";
+  };
   for (const auto &[name, pair] : adapter.pairs) {
-    for (const Tensor *matrix : {pair.a, pair.b}) {
-      text += matrix->name + DimsText(matrix->dims.data(), matrix->dims.size()) + "\n";
-    }
+    for (const Tensor *matrix : {pair.a, pair.b}) add(matrix->name, matrix->dims);
   }
-  for (const auto &[name, tensor] : adapter.contents) {
-    text += name + DimsText(tensor->dims.data(), tensor->dims.size()) + "\n";
-  }
+  for (const auto &[name, tensor] : adapter.contents) add(name, tensor->dims);
   return text;
 }
 }  // namespace mslite
