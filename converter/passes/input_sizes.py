@@ -9,6 +9,7 @@ from mslite.converter.mindir.graph import Module, Value, is_symbol
 from mslite.converter.mindir.input_sizes import FIXED, FREE, MOST_GROUPS
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.passes.context import Context
+from mslite.converter.passes.inference import infer_shapes
 
 
 def freeze_inputs(module: Module, context: Context) -> None:
@@ -87,7 +88,10 @@ def mark_input_sizes(module: Module, context: Context) -> None:
 
 
 def state_sizes(module: Module, context: Context) -> None:
-    """Gives inputs the sizes that the source states, now that no pass can take them for fixed."""
+    """Gives values the sizes that the source states, now that no pass can take them for fixed."""
+    if not module.stated_sizes:
+        return
     for value in module.main.inputs:
         if value.shape is not None:
             value.shape = tuple(module.stated_sizes.get(size, size) for size in value.shape)
+    infer_shapes(module, context)

@@ -138,7 +138,7 @@ _FINISH: tuple[Step, ...] = (
     ),
     Step("final_shapes", infer_shapes, "the file holds the final shapes"),
     Step("input_sizes", mark_input_sizes, "the final shapes, in which a size that may change is still a symbol"),
-    Step("stated_sizes", state_sizes, "nothing is inferred after this: sizes that may change stay open elsewhere"),
+    Step("stated_sizes", state_sizes, "no pass makes constants of sizes any more"),
     Step("float16", store_float16, "shapes and rules see float32 weights"),
     Step("target_check", check_target, "last: what is judged is what is written"),
 )
