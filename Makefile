@@ -157,9 +157,10 @@ check-fuzz-runtime: setup-slow $(BUILD)/python-ready
 check-avx512: setup-slow $(BUILD)/python-ready
 	$(SLOW) $(PYTHON) -m pytest -rs tests/slow/test_avx512.py
 
-# The tests marked `slow`, which CI leaves out.
+# The tests marked `slow`, which CI leaves out, and faults in each call and allocation that CI samples.
 check-marked: setup-slow $(BUILD)/python-ready
-	$(SLOW) MSLITE_VERIFY=1 $(PYTHON) -m pytest -n 2 -m slow tests --ignore=tests/slow
+	$(SLOW) MSLITE_VERIFY=1 MSLITE_EVERY_CALL=1 sh -c '$(PYTHON) -m pytest -n 2 -m slow tests --ignore=tests/slow && \
+	  ctest --test-dir $(BUILD) --timeout 600 -R "OpenClFaults|TrainingMemory|AdapterMemory"'
 
 # Five minutes of threads that build, run and destroy models, under ThreadSanitizer.
 check-soak:
