@@ -28,10 +28,13 @@ static void pad_row(const mslite_convolution *g, const mslite_padded *padded, co
     memset(target, 0, (size_t)padded->row * size);
     return;
   }
-  const int64_t before = g->width.pad_before > 0 ? g->width.pad_before : 0;
+  /* All windows may lie in the padding, or begin behind the input. */
+  int64_t before = g->width.pad_before > 0 ? g->width.pad_before : 0;
+  if (before > padded->width) before = padded->width;
   const int64_t skipped = g->width.pad_before < 0 ? -g->width.pad_before : 0;
   int64_t columns = g->width.input - skipped;
   if (columns > padded->width - before) columns = padded->width - before;
+  if (columns < 0) columns = 0;
   const int64_t from = ((image * g->height.input + y) * g->width.input + skipped) * g->in_channels;
   const size_t left = (size_t)(before * g->in_channels) * size, middle = (size_t)(columns * g->in_channels) * size;
   memset(target, 0, left);

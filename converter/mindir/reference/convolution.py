@@ -306,3 +306,8 @@ with drawn_from(20261125):
             [normal(2, 9, 9, 16), normal(18, 3, 3, 16) / 9, normal(18), normal(2, 9, 9, 18)],
             _constants,
         )
+
+with drawn_from(20261128):  # windows in the padding alone
+    _convolution_case("outside-columns", (1, 5, 4, 12), 19, (3, 3), stride=(1, 16), pads=(1, 1, 7, 1))
+    _convolution_case("outside-rows", (2, 4, 5, 12), 19, (3, 3), stride=(16, 1), pads=(7, 1, 1, 1), activation=_R)
+    _convolution_case("depthwise-outside", (1, 5, 4, 12), 12, (3, 3), stride=(1, 16), pads=(1, 1, 7, 1), group=12)
