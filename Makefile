@@ -151,7 +151,7 @@ check-fuzz-runtime: setup-slow $(BUILD)/python-ready
 	@cmake --build $(BUILD)-fuzz -j2 --target load_fuzzer > $(BUILD)-fuzz.log 2>&1 || { cat $(BUILD)-fuzz.log; exit 1; }
 	@$(SANITIZED)
 	@cmake --build $(BUILD)-sanitize -j2 --target run_training run_adapter > $(BUILD)-sanitize.log 2>&1 || { cat $(BUILD)-sanitize.log; exit 1; }
-	$(SLOW) MSLITE_FUZZ_BUILD=$(BUILD)-fuzz MSLITE_SANITIZE_BUILD=$(BUILD)-sanitize $(PYTHON) -m pytest -s tests/slow/test_fuzz_loader.py tests/slow/test_fuzz_training.py
+	$(SLOW) MSLITE_FUZZ_BUILD=$(BUILD)-fuzz MSLITE_SANITIZE_BUILD=$(BUILD)-sanitize $(PYTHON) -m pytest -s -n 2 tests/slow/test_fuzz_loader.py tests/slow/test_fuzz_training.py
 
 # The AVX-512 and VNNI kernels, in an emulated computer: the only part without such a processor.
 check-avx512: setup-slow $(BUILD)/python-ready
