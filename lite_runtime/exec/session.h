@@ -142,6 +142,7 @@ class MSLITE_INTERNAL_API Session {
   Status ResetVariable(const Variable &variable, VariableState *state);
   Status BindVariables(int32_t graph_index, Frame *frame);
   Status AnotherShape(const Program &program, int32_t local) const;
+  Status WrongValue(const Program &program, int32_t local, const char *what) const;
   Status KeepVariables(const Activation &ended);
   void CommitVariables(bool succeeded);
 

@@ -119,13 +119,16 @@ Status Session::BindVariables(int32_t graph_index, Frame *frame) {
   return mindspore::kSuccess;
 }
 
-Status Session::AnotherShape(const Program &program, int32_t local) const {
+Status Session::WrongValue(const Program &program, int32_t local, const char *what) const {
   const auto write = std::find_if(program.writes.begin(), program.writes.end(),
                                   [local](const Program::VariableUse &use) { return use.local == local; });
-  return Fail(mindspore::kLiteOpExecuteFailure,
-              "file '" + graph().file->name() + "': the variable '" +
-                  model_->variables[static_cast<size_t>(write->variable)].name +
-                  "' is assigned a value of another type or shape than its first one");
+  return Fail(mindspore::kLiteOpExecuteFailure, "file '" + graph().file->name() + "': the variable '" +
+                                                    model_->variables[static_cast<size_t>(write->variable)].name +
+                                                    "' is assigned a value " + what);
+}
+
+Status Session::AnotherShape(const Program &program, int32_t local) const {
+  return WrongValue(program, local, "of another type or shape than its first one");
 }
 
 // Takes the new values of the variables from a graph that is about to be left.
@@ -142,6 +145,7 @@ Status Session::KeepVariables(const Activation &ended) {
     if (!(value->shape == variable.shape)) return AnotherShape(program, use.local);
     if (value->target == &variable.current) continue;
     const auto bytes = static_cast<size_t>(ByteSize(value->shape));
+    if (bytes > 0 && value->data == nullptr) return WrongValue(program, use.local, "that no node of the run computes");
     uint8_t *memory = nullptr;
     MSLITE_TRY(Reserve(bytes, "a variable", &variable.next, &memory));
     if (bytes > 0 && value->data != memory) std::memcpy(memory, value->data, bytes);

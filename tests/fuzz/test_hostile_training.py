@@ -29,3 +29,9 @@ def test_training_survives_hostile_files(tmp_path: Path) -> None:
     runs.check()
     assert runs.codes[1] > VARIANTS // 4, f"too few files were refused: {runs.codes}"
     assert runs.codes[0] > VARIANTS // 20, f"too few files were trained: {runs.codes}"
+
+
+@pytest.mark.parametrize("number", [3374, 7528, 9886])
+def test_values_of_variables_that_nothing_computes(number: int, tmp_path: Path) -> None:
+    """Found by the slow campaign: the run copied from a null pointer."""
+    run(seeds(), number, 1, tmp_path).check()
