@@ -21,7 +21,7 @@ _OPEN_SIZES = (1, 8, 64, 512)
 
 _FAULT = "It is a fault of the converter: please report it. Without fusions (--optimize=none) the model may go through."
 _DAMAGED = "The model is damaged, or holds what this version does not run: check the file, or export it again."
-"""Of files whose graph is taken as it is (`.ms`, `.mindir`)."""
+"""Of `.ms` files, whose graph is taken as it is."""
 
 
 class BuildCheck:

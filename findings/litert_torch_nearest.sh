@@ -11,8 +11,7 @@ set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 "${PYTHON:-python3}" -m venv "$folder/venv"
-"$folder/venv/bin/python" -m pip install --quiet --disable-pip-version-check 'torch==2.14.1' 'torchao==0.18.0' \
-  'litert-torch==0.10.0' 'litert-converter==0.5.0' 'ai-edge-litert==2.3.0' 'jax==0.10.2'
+"$folder/venv/bin/python" -m pip install --quiet --disable-pip-version-check 'torch==2.14.1' 'torchao==0.18.0' 'litert-torch==0.10.0' 'litert-converter==0.5.0' 'ai-edge-litert==2.3.0' 'jax==0.10.2'
 cd "$folder"
 "$folder/venv/bin/python" - 2>/dev/null <<'PYTHON'
 import litert_torch

@@ -12,8 +12,7 @@ set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 "${PYTHON:-python3}" -m venv "$folder/venv"
-"$folder/venv/bin/python" -m pip install --quiet --disable-pip-version-check \
-    'onnx==1.23.2' 'onnxruntime==1.32.0' 'onnx-ir==1.1.0' 'ml_dtypes==0.5.4'
+"$folder/venv/bin/python" -m pip install --quiet --disable-pip-version-check 'onnx==1.23.2' 'onnxruntime==1.32.0' 'onnx-ir==1.1.0' 'ml_dtypes==0.5.4'
 cd "$folder"
 "$folder/venv/bin/python" - <<'PYTHON'
 import logging
