@@ -116,10 +116,11 @@ void Executor::Run(Binding *binding, StepObserver *observer, RunControl *control
   }
 }
 
-// Each step is an actor: it fires when its last input has arrived, and tells its successors. Actors that can fire
-// stand in a list that only grows; whoever is free takes the next one. Steps of a device come first: while it works,
-// the CPU does the others. Behind a step that fails nothing fires, which costs the message of no other failure: the
-// first one in the order of the steps counts, whatever ran when.
+// Each step is an actor: it fires when its last input has arrived, and tells its successors. A worker goes on with one
+// of the successors that can fire: a chain of steps stays on its core. The others go into a list that only grows;
+// whoever is free takes the next one. Steps of a device come first: while it works, the CPU does the others. Behind a
+// step that fails nothing fires, which costs the message of no other failure: the first one in the order of the steps
+// counts, whatever ran when.
 void Executor::RunActors(Binding *binding, RunControl *control, FailureRecord *failures) const {
   struct Actors {
     const Executor *executor;
@@ -133,7 +134,8 @@ void Executor::RunActors(Binding *binding, RunControl *control, FailureRecord *f
       binding->ready_[static_cast<size_t>(place)].store(step, std::memory_order_release);
     }
 
-    void Fire(int32_t index) {
+    // Returns the successor to go on with, or kEmpty.
+    int32_t Fire(int32_t index) {
       const Step &step = binding->plan().steps[static_cast<size_t>(index)];
       bool fails = binding->spoiled_[static_cast<size_t>(index)].load(std::memory_order_relaxed);
       if (!fails && !control->Stops()) {
@@ -141,12 +143,37 @@ void Executor::RunActors(Binding *binding, RunControl *control, FailureRecord *f
         failures->Add(failure, index);
         fails = failure.status != MSLITE_OK;
       }
+      int32_t next = kEmpty;
       for (const bool on_device : {true, false}) {
         for (const int32_t successor : step.successors) {
           const auto place = static_cast<size_t>(successor);
           if ((binding->plan().steps[place].lane() >= 0) != on_device) continue;
           if (fails) binding->spoiled_[place].store(true, std::memory_order_relaxed);
-          if (binding->missing_[place].fetch_sub(1) == 1) MakeReady(successor);
+          if (binding->missing_[place].fetch_sub(1) != 1) continue;
+          if (next == kEmpty) {
+            next = successor;
+          } else {
+            MakeReady(successor);
+          }
+        }
+      }
+      binding->fired_count_.fetch_add(1, std::memory_order_release);
+      return next;
+    }
+
+    // The step at that place of the list, or kEmpty when all steps have fired without filling it.
+    int32_t WaitFor(int32_t place) {
+      int32_t yields = 0;
+      while (true) {
+        const int32_t step = binding->ready_[static_cast<size_t>(place)].load(std::memory_order_acquire);
+        if (step != kEmpty || binding->fired_count_.load(std::memory_order_acquire) == count) return step;
+        // An actor that is running may fill this place: sooner with help.
+        if (ThreadPool::Instance().Help(RunPart)) {
+          yields = 0;
+        } else if (binding->has_lanes_ && ++yields > kYields) {
+          std::this_thread::sleep_for(kNap);
+        } else {
+          std::this_thread::yield();
         }
       }
     }
@@ -154,28 +181,19 @@ void Executor::RunActors(Binding *binding, RunControl *control, FailureRecord *f
     // One of the threads that fire actors until all have fired.
     static void Work(void *context, int32_t /*part*/, int32_t /*thread*/) {
       auto *self = static_cast<Actors *>(context);
-      while (true) {
+      int32_t step = kEmpty;
+      do {
         const int32_t place = self->binding->taken_count_.fetch_add(1);
         if (place >= self->count) return;
-        int32_t step = kEmpty;
-        int32_t yields = 0;
-        while ((step = self->binding->ready_[static_cast<size_t>(place)].load(std::memory_order_acquire)) == kEmpty) {
-          // An actor that is running will fill this place: sooner with help.
-          if (ThreadPool::Instance().Help(RunPart)) {
-            yields = 0;
-          } else if (self->binding->has_lanes_ && ++yields > kYields) {
-            std::this_thread::sleep_for(kNap);
-          } else {
-            std::this_thread::yield();
-          }
-        }
-        self->Fire(step);
-      }
+        step = self->WaitFor(place);
+        for (int32_t next = step; next != kEmpty;) next = self->Fire(next);
+      } while (step != kEmpty);
     }
   };
   const auto count = static_cast<int32_t>(binding->bound_.size());
   binding->ready_count_.store(0);
   binding->taken_count_.store(0);
+  binding->fired_count_.store(0);
   for (int32_t i = 0; i < count; ++i) {
     binding->missing_[static_cast<size_t>(i)].store(binding->plan().steps[static_cast<size_t>(i)].predecessor_count);
     binding->ready_[static_cast<size_t>(i)].store(kEmpty);

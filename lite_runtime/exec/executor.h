@@ -41,14 +41,15 @@ class Binding {
   std::vector<const void *> inputs_;
   std::vector<void *> outputs_;
   std::vector<Bound> bound_;
-  // Actors: inputs still missing per step, whether one of them will never come, and the steps in the order in which
-  // they became ready.
+  // Actors: inputs still missing per step, whether one of them will never come, and the steps that wait for a free
+  // worker, in the order in which they became ready.
   std::unique_ptr<std::atomic<int32_t>[]> missing_;
   std::unique_ptr<std::atomic<bool>[]> spoiled_;
   std::unique_ptr<std::atomic<int32_t>[]> ready_;
   bool has_lanes_ = false;  // some steps run on devices
   std::atomic<int32_t> ready_count_{0};
   std::atomic<int32_t> taken_count_{0};
+  std::atomic<int32_t> fired_count_{0};
 };
 
 class Executor {

@@ -8,12 +8,7 @@ namespace mslite {
 namespace {
 constexpr int32_t kStepsPerSpan = 16;
 
-bool IsOverBefore(const StepOrder &order, const ArenaBuffer &a, const ArenaBuffer &b) {
-  return std::all_of(a.last.begin(), a.last.end(), [&](int32_t step) { return order.Before(step, b.first); });
-}
-
-// The buffers that have an offset already, so that those that live at the same time as another are found without
-// looking at all: where steps run one after the other, by spans of steps, and else all of them are candidates.
+// Where steps run one after the other, buffers are found by spans of steps instead of looking at all of them.
 class PlacedBuffers {
  public:
   PlacedBuffers(const StepOrder &order, const std::vector<ArenaBuffer> &buffers) : order_(order) {
@@ -23,26 +18,51 @@ class PlacedBuffers {
   }
 
   void Add(const ArenaBuffer *buffer) {
+    const Placed placed = {buffer, LastStep(*buffer)};
     const auto [first, last] = SpansOf(*buffer);
-    for (size_t span = first; span <= last; ++span) spans_[span].push_back(buffer);
+    for (size_t span = first; span <= last; ++span) {
+      std::vector<Placed> &all = spans_[span];
+      all.insert(std::upper_bound(all.begin(), all.end(), buffer->offset,
+                                  [](int64_t offset, const Placed &other) { return offset < other.buffer->offset; }),
+                 placed);
+    }
   }
 
   // Those that live at the same time as `buffer`, by offset; each at least once.
   void FindTogether(const ArenaBuffer &buffer, std::vector<const ArenaBuffer *> *together) const {
     together->clear();
+    const Placed mine = {&buffer, LastStep(buffer)};
     const auto [first, last] = SpansOf(buffer);
     for (size_t span = first; span <= last; ++span) {
-      for (const ArenaBuffer *other : spans_[span]) {
-        if (!IsOverBefore(order_, *other, buffer) && !IsOverBefore(order_, buffer, *other)) together->push_back(other);
+      for (const Placed &other : spans_[span]) {
+        if (LiveTogether(mine, other)) together->push_back(other.buffer);
       }
     }
+    if (first == last) return;
     std::sort(together->begin(), together->end(),
               [](const ArenaBuffer *a, const ArenaBuffer *b) { return a->offset < b->offset; });
   }
 
  private:
+  struct Placed {
+    const ArenaBuffer *buffer;
+    int32_t last;  // the largest of buffer->last
+  };
+
   static int32_t LastStep(const ArenaBuffer &buffer) {
     return std::max(buffer.first, *std::max_element(buffer.last.begin(), buffer.last.end()));
+  }
+
+  // A step comes before another only where its number is the smaller one: the order is asked where that is so of all.
+  bool LiveTogether(const Placed &a, const Placed &b) const {
+    if (a.last < b.buffer->first) return !IsOverBefore(*a.buffer, b.buffer->first);
+    if (b.last < a.buffer->first) return !IsOverBefore(*b.buffer, a.buffer->first);
+    return true;
+  }
+
+  bool IsOverBefore(const ArenaBuffer &buffer, int32_t step) const {
+    return order_.is_linear() ||
+           std::all_of(buffer.last.begin(), buffer.last.end(), [&](int32_t last) { return order_.Before(last, step); });
   }
 
   std::pair<size_t, size_t> SpansOf(const ArenaBuffer &buffer) const {
@@ -51,7 +71,7 @@ class PlacedBuffers {
   }
 
   const StepOrder &order_;
-  std::vector<std::vector<const ArenaBuffer *>> spans_;
+  std::vector<std::vector<Placed>> spans_;  // each by offset
 };
 
 // The offset of the smallest gap of at least `size` bytes between `taken` (sorted), or behind all of them.

@@ -53,6 +53,41 @@ TEST(Arena, KeepsBranchesApart) {
   EXPECT_TRUE(Overlap(buffers[0], buffers[1]));
 }
 
+TEST(Arena, KeepsRandomBranchesApart) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 50; ++round) {
+    constexpr uint32_t kSteps = 80;
+    std::vector<std::vector<int32_t>> predecessors(kSteps);
+    for (uint32_t step = 1; step < kSteps; ++step) {
+      for (uint32_t i = random() % 3; i > 0; --i) predecessors[step].push_back(static_cast<int32_t>(random() % step));
+    }
+    const StepOrder order = StepOrder::Branches(predecessors);
+    std::vector<ArenaBuffer> buffers;
+    for (uint32_t i = 0; i < kSteps; ++i) {
+      ArenaBuffer buffer = {static_cast<int64_t>(random() % 5000) + 1, static_cast<int32_t>(i), {}, -1};
+      for (uint32_t step = i + 1; step < kSteps; ++step) {
+        const std::vector<int32_t> &before = predecessors[step];
+        if (std::find(before.begin(), before.end(), buffer.first) != before.end()) {
+          buffer.last.push_back(static_cast<int32_t>(step));
+        }
+      }
+      if (buffer.last.empty()) buffer.last.push_back(buffer.first);
+      buffers.push_back(std::move(buffer));
+    }
+    const int64_t total = LayOutArena(order, &buffers);
+    const auto over_before = [&](const ArenaBuffer &a, const ArenaBuffer &b) {
+      return std::all_of(a.last.begin(), a.last.end(), [&](int32_t last) { return order.Before(last, b.first); });
+    };
+    for (size_t a = 0; a < buffers.size(); ++a) {
+      EXPECT_LE(buffers[a].offset + buffers[a].size, total);
+      for (size_t b = 0; b < a; ++b) {
+        const bool apart = over_before(buffers[a], buffers[b]) || over_before(buffers[b], buffers[a]);
+        EXPECT_TRUE(apart || !Overlap(buffers[a], buffers[b])) << round;
+      }
+    }
+  }
+}
+
 TEST(Arena, RefusesImpossibleSizes) {
   std::vector<ArenaBuffer> buffers = {{INT64_MAX, 0, {0}, -1}};
   EXPECT_EQ(LayOutArena(StepOrder::Linear(), &buffers), -1);
