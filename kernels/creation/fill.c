@@ -15,9 +15,15 @@ typedef struct {
   uint8_t value[16];
 } fill_derived;
 
-/* The bytes of `number` as an element of `type`; false for a type that has no numbers. */
+static bool is_float(int32_t type) {
+  return type == MSLITE_FLOAT || type == MSLITE_FLOAT32 || type == MSLITE_FLOAT64 || type == MSLITE_FLOAT16 ||
+         type == MSLITE_BFLOAT16;
+}
+
+/* The bytes of `number` as an element of `type`; false for a type that has no numbers. `number` is one that an int32
+   can hold where `type` is of integers; a negative one wraps around where it is of unsigned ones. */
 static bool encode(int32_t type, double number, uint8_t *bytes) {
-#define ENCODE(c_type)                   \
+#define ENCODE(c_type, number)           \
   {                                      \
     const c_type value = (c_type)number; \
     memcpy(bytes, &value, sizeof value); \
@@ -41,19 +47,19 @@ static bool encode(int32_t type, double number, uint8_t *bytes) {
     }
     case MSLITE_INT32:
     case MSLITE_INT:
-      ENCODE(int32_t)
+      ENCODE(int32_t, (int64_t)number)
     case MSLITE_UINT32:
     case MSLITE_UINT:
-      ENCODE(uint32_t)
+      ENCODE(uint32_t, (int64_t)number)
     case MSLITE_INT64:
-      ENCODE(int64_t)
+      ENCODE(int64_t, (int64_t)number)
     case MSLITE_UINT64:
-      ENCODE(uint64_t)
+      ENCODE(uint64_t, (int64_t)number)
     case MSLITE_FLOAT:
     case MSLITE_FLOAT32:
-      ENCODE(float)
+      ENCODE(float, number)
     case MSLITE_FLOAT64:
-      ENCODE(double)
+      ENCODE(double, number)
     case MSLITE_FLOAT16:
     case MSLITE_BFLOAT16: {
       const uint16_t value =
@@ -84,9 +90,7 @@ static bool value_of(const mslite_node *node, double *number, int32_t *value_fro
     case MSLITE_OP_ConstantOfShape: {
       const mslite_floats values = ((const mslite_ConstantOfShape *)node->params)->value;
       if (values.count > 0) *number = (double)values.at[0];
-      /* What an int32 can hold is safe to convert to every integer type. */
-      return node->outputs[0]->type == MSLITE_FLOAT32 || node->outputs[0]->type == MSLITE_FLOAT64 ||
-             (*number > -2147483648.0 && *number < 2147483648.0);
+      return is_float(node->outputs[0]->type) || (*number > -2147483648.0 && *number < 2147483648.0);
     }
     default:
       return true;

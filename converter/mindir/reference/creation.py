@@ -12,9 +12,10 @@ from ._declare import Array, Inputs, case, float32, int32, int64, integers, norm
 
 @reference("ConstantOfShape")
 def constant_of_shape(op: ops.ConstantOfShape, inputs: Inputs) -> list[Array]:
-    """`value` in the given shape and type."""
+    """`value` in the given shape and type; a negative one wraps around in a type without signs."""
     assert inputs[0] is not None
-    return [np.full(inputs[0], op.value[0] if op.value else 0, numpy_type(DataType(op.data_type)))]
+    value, dtype = np.asarray(op.value[0] if op.value else 0.0), numpy_type(DataType(op.data_type))
+    return [np.full(inputs[0], (value.astype(np.int64) if np.dtype(dtype).kind in "iu" else value).astype(dtype))]
 
 
 @reference("Fill")
@@ -115,6 +116,10 @@ _SHAPE = int32([3, 1, 7])
 for _type in (DataType.BOOL, DataType.INT8, DataType.UINT8, DataType.INT16, DataType.INT32, DataType.INT64,
               DataType.FLOAT16, DataType.FLOAT32, DataType.FLOAT64, DataType.UINT32, DataType.UINT64):  # fmt: skip
     case(_type.name, ops.ConstantOfShape(data_type=int(_type), value=(1.0,)), [_SHAPE], (0,))
+for _type in (DataType.UINT8, DataType.UINT16, DataType.UINT32, DataType.UINT64):
+    case(f"negative-{_type.name}", ops.ConstantOfShape(data_type=int(_type), value=(-2e9,)), [_SHAPE], (0,))
+for _type in (DataType.FLOAT16, DataType.FLOAT32, DataType.FLOAT64):
+    case(f"infinite-{_type.name}", ops.ConstantOfShape(data_type=int(_type), value=(-np.inf,)), [_SHAPE], (0,))
 case("absent-value", ops.ConstantOfShape(data_type=int(DataType.FLOAT32)), [int64([70000])], (0,))
 case("scalar", ops.ConstantOfShape(data_type=int(DataType.INT64), value=(-5.0,)), [np.zeros(0, np.int64)], (0,))
 for _dtype in ("bool", "int8", "float16", "int32", "float32", "int64"):
