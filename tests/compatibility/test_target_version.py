@@ -13,11 +13,12 @@ import mslite
 from mslite.converter.cli import main
 from mslite.converter.compatibility import Version
 from mslite.converter.compatibility.judge import refusal
-from mslite.converter.mindir.graph import Module, Node, Value
+from mslite.converter.mindir.graph import Module, Node, Value, constant, data_type_of
 from mslite.converter.mindir.module_io import load
 from mslite.converter.mindir.ms_reader import read_ms
 from mslite.converter.mindir.ops.assembly import Unstack
 from mslite.converter.mindir.ops.enums import DataType, Format, QuantType
+from mslite.converter.mindir.reference import CASES
 from tests.converter.onnx_models import save, small_network, weight
 from tests.parsers.tflite.tflite_build import Graph, Operator, Tensor, build
 
@@ -230,3 +231,19 @@ def test_an_input_in_nchw_is_refused_by_1_3(tmp_path: Path, capsys: pytest.Captu
     assert "graph input 'image': MindSpore Lite 1.3 refuses inputs in NCHW" in err
     assert run(capsys, f"--modelFile={model}", *flags, "--targetVersion=1.5")[0] == 0
     assert load(tmp_path / "net.ms").main.inputs[0].format is Format.NCHW
+
+
+@pytest.mark.parametrize("shape", [None, (), (0,), (3,), (2, 0, 5)], ids=str)
+def test_every_condition_takes_operands_of_any_rank(shape: tuple[int, ...] | None) -> None:
+    """Sizes, ranks and contents that a condition reads need not be there."""
+    for case in CASES:
+        for constants in ((), case.constants, range(1, len(case.inputs))):
+            inputs = [
+                constant(f"c{index}", array) if index in constants else Value(f"x{index}", data_type_of(array), shape)
+                for index, array in enumerate(case.inputs)
+                if array is not None
+            ]
+            outputs = tuple(Value(f"y{index}", DataType.FLOAT32, shape) for index in range(3))
+            node = Node(case.op, case.name, tuple(inputs), outputs)
+            for version in Version:
+                refusal(node, version)

@@ -9,6 +9,8 @@ import pytest
 from tests.element_types import test_direct_files, test_onnx_types, test_tflite_types
 from tests.element_types.direct_files import INTEGERS, calls
 
+pytestmark = pytest.mark.nonconforming("every operator by itself, in one layout")
+
 
 def test_all_calls_of_onnx() -> None:
     assert test_onnx_types.compared(test_onnx_types.CALLS) > 1250

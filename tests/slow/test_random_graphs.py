@@ -12,6 +12,8 @@ from tests.random_graphs.compare import problem
 from tests.random_graphs.graphs import RandomGraph, graphs
 from tests.random_graphs.report import FOLDER, failure
 
+pytestmark = pytest.mark.nonconforming("any operators behind each other, in NCHW")
+
 
 @settings(max_examples=2000, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck))
 @given(graphs(most=20))

@@ -145,7 +145,7 @@ def slopes(node: Node, kind: DataType, version: Version) -> str | None:
     slope, x = node.inputs[1], node.inputs[0]
     if slope.data is None or x.shape is None:
         return "needs the slopes as a constant"
-    return None if slope.data.size in (1, x.shape[-1]) else "takes one slope, or one for each channel"
+    return None if slope.data.size in (1, *x.shape[-1:]) else "takes one slope, or one for each channel"
 
 
 @condition("SpaceToBatchND BatchToSpace SpaceToBatch", until=Version.V1_5)

@@ -132,8 +132,8 @@ The table of a family shows, per operator: how many operators of each front end 
 test cases (`integers`: signed and unsigned, of 8 to 64 bits), and those in which it computes in float32, int32 or int64 between
 casts that the converter writes: float64 then has the precision of float32, and int64 in float32 is exact up to 2^24. Graphs in
 float16 become float32, with float16 inputs and outputs. A type that does not stand there is refused by name; so are bfloat16,
-float8 and types of less than 8 bits, and of ONNX's dense operators (`python -m tests.element_types`) ImageDecoder,
-TfIdfVectorizer, and CenterCropPad with an int32 shape. Stored integers (quantised models) are not listed. What is declared only
+float8 and types of less than 8 bits, and of ONNX's dense operators (`python -m tests.element_types`) ImageDecoder
+and TfIdfVectorizer. Stored integers (quantised models) are not listed. What is declared only
 and is no gradient (AllGather, ReduceScatter) belongs to training on other hardware; what is rewritten in training becomes variables or other
 operators when a training file is read (LSTMGradData and LSTMGradWeight together LSTMGrad). Custom stands
 for the operators with names of their own, GenOP for any operator in an obfuscated file. Then the instruction sets that its kernels

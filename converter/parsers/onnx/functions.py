@@ -174,8 +174,21 @@ def _body(node: NodeProto, schema: Any, kinds: Sequence[bytes], version: int) ->
         except _FAILURES:
             continue
         if function.node and (asked == version or use_version(function, version)):
+            if schema.name == "CenterCropPad":
+                _widen(function, 1)
             return function
     return None
+
+
+def _widen(function: FunctionProto, index: int) -> None:
+    """Makes an input int64 first: the definition of CenterCropPad compares sizes, which are int64, with an int32 `shape`."""
+    name = function.input[index]
+    for node in all_nodes(function.node):
+        for place, operand in enumerate(node.input):
+            if operand == name:
+                node.input[place] = f"{name}/wide"
+    cast = onnx.helper.make_node("Cast", [name], [f"{name}/wide"], to=onnx.TensorProto.INT64)
+    function.node.insert(0, cast)
 
 
 def _numbers(node: NodeProto) -> list[NodeProto]:
