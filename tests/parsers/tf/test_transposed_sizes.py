@@ -66,11 +66,3 @@ def test_number_beside_an_open_batch(tmp_path: Path) -> None:
     x = np.random.default_rng(1).standard_normal((2, 5, 4, 2)).astype(np.float32)
     got = results(_upsampled(5, 2, b"VALID", fixed_size=True), tmp_path, {"x": x})["y"]
     np.testing.assert_allclose(got, _expected(x, 17), 1e-5, 1e-5)
-
-
-def test_bytes_as_another_type(tmp_path: Path) -> None:
-    x = np.array([[-0.0, 1.5], [np.inf, -2]], np.float32)
-    builder = Builder()
-    builder.input("x", 2, 2)
-    builder.node("y", "Bitcast", "x", T=(FLOAT,), type=(INT32,))
-    np.testing.assert_array_equal(results(builder.content(), tmp_path, {"x": x})["y"], x.view(np.int32))
