@@ -118,6 +118,7 @@ class UniqueSlices(Operator):
     1134,
     inputs="x update starts",
     tflite="DYNAMIC_UPDATE_SLICE STABLEHLO_DYNAMIC_UPDATE_SLICE",
+    tensorflow="XlaDynamicUpdateSlice",
     custom_type="mslite.DynamicUpdateSlice",
 )
 class DynamicUpdateSlice(Operator):

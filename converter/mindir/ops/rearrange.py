@@ -144,7 +144,7 @@ class InvertPermutation(Operator):
     """The inverse of a permutation vector."""
 
 
-@operator(1135, tflite="BITCAST", custom_type="mslite.Bitcast")
+@operator(1135, tflite="BITCAST", tensorflow="Bitcast", custom_type="mslite.Bitcast")
 class Bitcast(Operator):
     """The same bytes read as another element type; the last dimension comes or goes where the sizes differ."""
 

@@ -8,6 +8,7 @@ from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops.convolution import Conv2DFusion, Conv2dTransposeFusion
 from mslite.converter.mindir.ops.enums import Format, PadMode
 from mslite.converter.mindir.ops.rearrange import Reshape, Transpose
+from mslite.converter.parsers.affine_sizes import sizes_of
 
 from .call import Call
 from .registry import tf_operator
@@ -167,27 +168,19 @@ def _transposed(call: Call, x: Value, kernel: Value, extents: tuple[int, int], o
     mode, given = padding(call, first)
     spatial = (2, 3) if first else (1, 2)
     assert x.shape is not None
-    size = _result_size(call, spatial, [x.shape[axis] for axis in spatial], (height, width), stride, dilation, mode)
     pads: list[int] = []
     extra: list[int] = []
-    for axis in range(2):
+    for axis, beyond in enumerate(_beyond(call, x, spatial, (height, width), stride, dilation, mode)):
         reach = ((height, width)[axis] - 1) * dilation[axis] + 1
-        length = x.shape[spatial[axis]]
         if mode is PadMode.PAD:
             before, after = given[2 * axis : 2 * axis + 2]
-        elif length < 0:  # size is length * stride (SAME), or length * stride + max(reach - stride, 0) (VALID)
-            total = max(reach - stride[axis], 0) if mode is PadMode.SAME else 0
-            before, after = total // 2, total - total // 2
-            pads += [before, after]
-            extra.append(max(stride[axis] - reach, 0))
-            continue
         else:
-            total = max((length - 1) * stride[axis] + reach - size[axis], 0) if mode is PadMode.SAME else 0
+            total = max(reach - beyond, 0) if mode is PadMode.SAME else 0
             before, after = total // 2, total - total // 2
         pads += [before, after]
-        extra.append(size[axis] - ((length - 1) * stride[axis] + reach - before - after))
+        extra.append(beyond - (reach - before - after))
     if min(extra) < 0 or any(more >= step for more, step in zip(extra, stride, strict=True)):
-        raise call.block(f"the output size {size} does not follow from the input {list(x.shape)}")
+        raise call.block(f"the size of the result (input 0) does not follow from the input {list(x.shape)}")
     op = Conv2dTransposeFusion(
         format=Format.NHWC,
         kernel_size=(height, width),
@@ -204,29 +197,33 @@ def _transposed(call: Call, x: Value, kernel: Value, extents: tuple[int, int], o
     return call.spatial(op, x, kernel, channels_first=first)
 
 
-def _result_size(
+def _beyond(
     call: Call,
+    x: Value,
     spatial: tuple[int, int],
-    lengths: list[int],
     kernel: tuple[int, int],
     stride: tuple[int, int],
     dilation: tuple[int, int],
     mode: PadMode,
-) -> tuple[int, int]:
-    """Height and width of the result: of the operand when it is known, else the usual ones for this input."""
-    known = call.known_integers(0)
-    if known is not None and len(known) in (2, 4):
-        pair = known if len(known) == 2 else tuple(known[axis] for axis in spatial)
-        if min(pair) < 1:
-            raise call.block(f"the output size {list(pair)} is not positive")
-        return pair[0], pair[1]
-    if mode is PadMode.PAD:
-        raise call.block("the size of the result (input 0) is computed at run time", "Give --inputShape")
-    sizes = []
-    for axis, length in enumerate(lengths):
-        reach = (kernel[axis] - 1) * dilation[axis] + 1
-        sizes.append(length * stride[axis] + (0 if mode is PadMode.SAME else max(reach - stride[axis], 0)))
-    return sizes[0], sizes[1]
+) -> list[int]:
+    """Height and width of the result less (length - 1) * stride: of the operand where it can be followed, else the usual ones."""
+    assert x.shape is not None
+    sizes = sizes_of(call.input(0), x, len(x.shape), call.contents)
+    if sizes is not None and len(sizes) == 4:
+        sizes = [sizes[axis] for axis in spatial]
+    found = []
+    for axis, place in enumerate(spatial):
+        size = sizes[axis] if sizes is not None and len(sizes) == 2 else None
+        if size is not None and size.factor == 0 and size.offset < 1:
+            raise call.block(f"the output size {size.offset} is not positive")
+        beyond = None if size is None else size.beyond(place, x.shape[place], stride[axis])
+        if beyond is None:
+            if mode is PadMode.PAD:
+                raise call.block("the size of the result (input 0) is computed at run time", "Give --inputShape")
+            reach = (kernel[axis] - 1) * dilation[axis] + 1
+            beyond = stride[axis] if mode is PadMode.SAME else max(reach, stride[axis])
+        found.append(beyond)
+    return found
 
 
 @tf_operator("Dilation2DBackpropInput", "Dilation2DBackpropFilter", "Conv2DBackpropFilter")

@@ -7,7 +7,7 @@ from mslite.converter.mindir.ops import Operator, comparison, unary
 from mslite.converter.mindir.ops import arithmetic as ops
 from mslite.converter.mindir.ops.creation import OnesLike, ZerosLike
 from mslite.converter.mindir.ops.enums import DataType, ReduceMode
-from mslite.converter.mindir.ops.rearrange import Reshape, Unsqueeze
+from mslite.converter.mindir.ops.rearrange import Bitcast, Reshape, Unsqueeze
 from mslite.converter.mindir.ops.reduction import ReduceFusion
 from mslite.converter.parsers.shifts import limited_shift
 
@@ -201,6 +201,23 @@ def cast(call: Call) -> Value:
     if target in (DataType.COMPLEX64, DataType.COMPLEX128):
         return from_real(call, call.input(0))
     return call.as_type(call.input(0), target)
+
+
+@tf_operator("Bitcast")
+def bitcast(call: Call) -> Value:
+    """The same bytes as another type; keras.ops.argmax, one_hot and signbit look at the sign of zero with it."""
+    target, x = call.type("type"), call.input(0)
+    unknown = (
+        DataType.STRING,
+        DataType.TENSOR_LIST,
+        DataType.UNKNOWN,
+        DataType.COMPLEX64,
+        DataType.COMPLEX128,
+        DataType.BOOL,
+    )
+    if target in unknown or x.dtype in unknown or x in call.scope.session.pairs:
+        raise call.block("only integers and real numbers are read as other types", "Use another type", "type")
+    return call.emit(Bitcast(data_type=int(target)), x)
 
 
 @tf_operator("Bucketize")

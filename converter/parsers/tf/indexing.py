@@ -116,3 +116,9 @@ def difference(call: Call) -> tuple[Value, Value]:
         raise call.block("its lists are computed at run time", "Give --inputShape")
     places = np.flatnonzero(~np.isin(x, y))
     return call.const(x[places]), call.const(places, numpy_type(call.type("out_idx", DataType.INT32)))
+
+
+@tf_operator("XlaDynamicUpdateSlice")
+def dynamic_update_slice(call: Call) -> Value:
+    """Inputs x, what is laid over it, where; keras.ops.slice_update writes it."""
+    return call.emit(ops.DynamicUpdateSlice(), call.input(0), call.input(1), call.int32(2))

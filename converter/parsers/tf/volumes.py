@@ -8,6 +8,7 @@ from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.enums import PadMode, RoundMode
 from mslite.converter.mindir.ops.pooling import AvgPoolFusion, MaxPoolFusion
+from mslite.converter.parsers.affine_sizes import Sizes, sizes_of
 from mslite.converter.parsers.volumes import (
     TO_CHANNELS_FIRST,
     TO_CHANNELS_LAST,
@@ -121,12 +122,16 @@ def _result_shape(call: Call, first: bool, sizes: list[int], extents: list[int],
     known = call.known_integers(0)
     if known is not None:
         return known
+    given: Sizes = sizes_of(call.input(0), call.input(2), 5, call.contents) or []
     stride, dilation = _triple(call, "strides", first), _triple(call, "dilations", first)
     same = call.text("padding") == "SAME"
     result = [
         size * step + (0 if same else max((extent - 1) * spread + 1 - step, 0))
         for size, step, spread, extent in zip(sizes, stride, dilation, extents, strict=True)
     ]
+    for axis, size in enumerate((given[2:] if first else given[1:4]) if len(given) == 5 else ()):
+        if size is not None and not size.factor:
+            result[axis] = size.offset
     return (-1, out, *result) if first else (-1, *result, out)
 
 

@@ -6,6 +6,7 @@ from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops.convolution import Conv2DFusion, Conv2dTransposeFusion
 from mslite.converter.mindir.ops.enums import Format, PadMode
 from mslite.converter.mindir.ops.rearrange import Transpose
+from mslite.converter.parsers.affine_sizes import sizes_of
 
 from .call import Call
 from .registry import tflite_operator
@@ -105,25 +106,44 @@ def output_size(call: Call, rank: int) -> tuple[int, ...]:
     return call.integers(0, "the output size")
 
 
+def _beyond(call: Call, stride: tuple[int, int]) -> list[int]:
+    """Height and width of a transposed convolution's result less (length - 1) * stride, also where both are open."""
+    sizes = (
+        None if call.constant(0) is not None else sizes_of(call.input(0), call.input(2), 4, lambda value: value.data)
+    )
+    if sizes is not None and len(sizes) == 4:
+        x = call.source(2)
+        lengths = x.signature if len(x.signature) == len(x.shape) else x.shape
+        found = [
+            size.beyond(axis, lengths[axis], step)
+            for axis, step, size in zip((1, 2), stride, sizes[1:3], strict=True)
+            if size is not None
+        ]
+        known = [beyond for beyond in found if beyond is not None]
+        if len(known) == 2:
+            return known
+    size, lengths = output_size(call, 4), call.shape(2)
+    if len(size) != 4 or min(size[1:3]) < 1:
+        raise call.block(f"the output shape {size} is not that of images")
+    return [size[axis] - (lengths[axis] - 1) * stride[axis - 1] for axis in (1, 2)]
+
+
 @tflite_operator("TRANSPOSE_CONV")
 def transposed(call: Call) -> Value:
     """Inputs output_shape, weight [out, kh, kw, in], x, [bias]; the pads follow from the output shape."""
     _rank_4(call, 1, 2)
-    size = output_size(call, 4)
     out, height, width, depth = call.shape(1)
-    x_shape = call.shape(2)
-    if len(size) != 4 or depth != x_shape[3] or min(size[1:3]) < 1:
-        raise call.block(f"the output shape {size}, the weight {call.shape(1)} and the input {x_shape} do not fit")
-    stride, padded = _strides(call), call.pad_mode() is PadMode.SAME
+    x_shape, stride, padded = call.shape(2), _strides(call), call.pad_mode() is PadMode.SAME
+    if depth != x_shape[3]:
+        raise call.block(f"the weight {call.shape(1)} does not fit the input {x_shape}")
     pads: list[int] = []
     extra = []
-    for axis, kernel in ((0, height), (1, width)):
-        full = (x_shape[1 + axis] - 1) * stride[axis] + kernel
-        total = max(full - size[1 + axis], 0) if padded else 0
+    for beyond, kernel in zip(_beyond(call, stride), (height, width), strict=True):
+        total = max(kernel - beyond, 0) if padded else 0
         pads += [total // 2, total - total // 2]
-        extra.append(size[1 + axis] - (full - total))
+        extra.append(beyond - kernel + total)
     if min(extra) < 0 or any(e >= s for e, s in zip(extra, stride, strict=True)):
-        raise call.block(f"the output size {size[1:3]} does not follow from the input {x_shape[1:3]}")
+        raise call.block(f"the output size (input 0) does not follow from the input {x_shape[1:3]}")
     activation, follow = call.fused()
     op = Conv2dTransposeFusion(
         format=Format.NHWC,

@@ -19,6 +19,7 @@ from .records import is_quantised as is_quantised_tensor
 from .records import quant_params, stored_type
 from .registry import tflite_operator
 from .scope import Scope
+from .session import variable_name
 
 _LARGEST = 1 << 30
 """Bytes that a variable may have."""
@@ -89,7 +90,7 @@ def keep_state(call: Call, index: int, value: Value) -> None:
 def handle(call: Call) -> Value:
     """A handle is a number that nothing reads: the variable is known when converting."""
     session = call.scope.session
-    name = "/".join(part for part in (call.options.text("container"), call.options.text("shared_name")) if part)
+    name = variable_name(call.node)
     value = Value(session.values.unique(f"{call.name}/handle"), DataType.INT32, (1,))
     value.data = np.zeros(1, np.int32)
     session.handles[id(value)] = name or call.name
@@ -111,6 +112,11 @@ def read_variable(call: Call) -> Value:
     dtype, records = stored_type(tensor), quant_params(tensor)
     initial = call.scope.session.initial.get(name)
     if initial is None:
+        if not call.scope.session.is_assigned(name):
+            raise call.block(
+                f"nothing in the file gives the variable '{name}' a value",
+                "Export the model with its weights: tf.lite.TFLiteConverter.from_saved_model or from_keras_model",
+            )
         point = records[0].zeroPoint if is_quantised_tensor(tensor) else 0
         initial = np.broadcast_to(np.array(point, numpy_type(dtype)), tensor.shape)
     if initial.dtype != numpy_type(dtype):

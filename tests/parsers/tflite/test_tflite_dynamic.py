@@ -170,6 +170,58 @@ def test_transposed_convolution_of_any_batch(volume: bool, tmp_path: Path) -> No
         np.testing.assert_allclose(found.get_data_to_numpy(), expected(model, x), rtol=1e-5, atol=1e-5)
 
 
+def stretched(more: int, line: bool) -> bytes:
+    """Of x [1, h, w, 5], VALID with a kernel and stride of 3: [1, h * 3 + more, w * 3, 3]; h and w are open. Of a line
+    x [1, w, 5], which becomes an image of one row, [1, 3, w * 3 + more, 3]."""
+    wide = (1, 1, 5) if line else (1, 1, 1, 5)
+    tensors = [
+        Tensor("x", wide, signature=(-1, *[-1] * (len(wide) - 2), 5)), Tensor("w", data=f32(3, 3, 3, 5)),
+        Tensor("axis", data=np.int32(1)), Tensor("image", (1, 1, 1, 5), signature=(-1, 1 if line else -1, -1, 5)),
+        Tensor("shape", (len(wide),), "int32"), Tensor("begin", data=np.array([1], np.int32)),
+        Tensor("end", data=np.array([3], np.int32)), Tensor("one", data=np.array([1], np.int32)),
+        Tensor("lengths", (1 if line else 2,), "int32"), Tensor("stride", data=np.int32(3)),
+        Tensor("scaled", (1 if line else 2,), "int32"),
+        Tensor("more", data=np.array([more] if line else [more, 0], np.int32)),
+        Tensor("sizes", (1 if line else 2,), "int32"), Tensor("height", data=np.array([3], np.int32)),
+        Tensor("channels", data=np.array([3], np.int32)), Tensor("size", (4,), "int32"),
+        Tensor("y", (1, 3, 3, 3), signature=(-1, -1, -1, 3)),
+        Tensor("until", data=np.array([2], np.int32)),
+    ]  # fmt: skip
+    nodes = [
+        *([Operator("EXPAND_DIMS", [0, 2], [3], options_type="ExpandDimsOptions")] if line else []),
+        Operator("SHAPE", [0], [4], {0: ("byte", 2)}, "ShapeOptions"),
+        Operator("STRIDED_SLICE", [4, 5, 17 if line else 6, 7], [8], {0: ("int", 0)}, "StridedSliceOptions"),
+        Operator("MUL", [8, 9], [10], options_type="MulOptions"),
+        Operator("ADD", [10, 11], [12], options_type="AddOptions"),
+        Operator("CONCATENATION", [7, *([13] if line else []), 12, 14], [15], {0: ("int", 0)}, "ConcatenationOptions"),
+        Operator(
+            "TRANSPOSE_CONV",
+            [15, 1, 3 if line else 0],
+            [16],
+            {0: ("byte", 1), 1: ("int", 3), 2: ("int", 3)},
+            "TransposeConvOptions",
+        ),
+    ]
+    return build(Graph(tensors, [0], [16], nodes))
+
+
+@pytest.mark.parametrize("line", [False, True], ids=["image", "line"])
+@pytest.mark.parametrize("more", [0, 1, 2])
+def test_transposed_convolution_of_any_size(more: int, line: bool, tmp_path: Path) -> None:
+    model = stretched(more, line)
+    (tmp_path / "m.tflite").write_bytes(model)
+    module_io.save(lowered(parse(tmp_path / "m.tflite")), tmp_path / "m.ms")
+    runner = mslite.Model()
+    runner.build_from_file(str(tmp_path / "m.ms"), mslite.ModelType.MINDIR_LITE)
+    for sizes in ((4, 5), (7, 2)):
+        x = f32(1, *sizes[1:], 5) if line else f32(1, *sizes, 5)
+        runner.resize(runner.get_inputs(), [list(x.shape)])
+        (tensor,) = runner.get_inputs()
+        tensor.set_data_from_numpy(x)
+        (found,) = runner.predict([tensor])
+        np.testing.assert_allclose(found.get_data_to_numpy(), expected(model, x), rtol=1e-5, atol=1e-5)
+
+
 class Handles(ctypes.Structure):
     """MSTensorHandleArray."""
 

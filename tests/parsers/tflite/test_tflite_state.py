@@ -13,6 +13,7 @@ from tflite_run import Array
 
 import mslite
 from mslite.converter.convert import convert
+from mslite.converter.errors import ConversionError
 from mslite.converter.options import Options
 
 _CHANCE = np.random.default_rng(17)
@@ -182,6 +183,23 @@ def test_sessions_remember_for_themselves(tmp_path: Path) -> None:
 def test_variable_without_a_first_value_is_zero(tmp_path: Path) -> None:
     run = [np.ones((1, 3), np.float32)]
     assert [r[0][0, 0] for r in our_runs(converted(variable(first=False), tmp_path), [run, run, run])] == [1, 1.5, 1.75]
+
+
+def test_variable_that_nothing_assigns_is_refused(tmp_path: Path) -> None:
+    """LiteRT does not run it either: the weights of the model are missing."""
+    graph = Graph(
+        [Tensor("x", (1, 3)), Tensor("handle", (), "resource"), Tensor("weight", (1, 3)), Tensor("y", (1, 3))],
+        [0],
+        [3],
+        [
+            Operator("VAR_HANDLE", [], [1], **HANDLE),
+            Operator("READ_VARIABLE", [1], [2], options_type="ReadVariableOptions"),
+            Operator("ADD", [2, 0], [3], options_type="AddOptions"),
+        ],
+    )
+    with pytest.raises(ConversionError) as caught:
+        converted(build(graph), tmp_path)
+    assert "nothing in the file gives the variable 'total' a value" in caught.value.blockers[0].reason
 
 
 def counted(test: int = 4) -> bytes:
