@@ -45,9 +45,10 @@ def from_bfloat16(stored: Array) -> Floats:
     return np.left_shift(stored.astype(np.uint32), 16).view(np.float32)
 
 
-def rounded_to_bfloat16(real: Floats) -> Floats:
+def rounded_to_bfloat16(array: Array) -> Floats:
     """The nearest numbers of bfloat16, half to even, as float32."""
-    bits = real.astype(np.float32).view(np.uint32)
+    real = array.astype(np.float32)
+    bits = real.view(np.uint32)
     kept = (bits + (np.uint32(0x7FFF) + ((bits >> 16) & 1))) & np.uint32(0xFFFF0000)
     return np.where(np.isnan(real), real, kept.view(np.float32))
 
