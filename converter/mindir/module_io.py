@@ -15,7 +15,7 @@ import numpy as np
 
 from .atomic import write_together
 from .graph import SYMBOL_LIMIT, Array, Encoding, Graph, Module, Node, Value, is_symbol, numpy_type
-from .input_sizes import MARK, packed, unpacked
+from .input_sizes import MARK, packed, share_sizes, unpacked
 from .ms_reader import map_file, read_ms
 from .ms_writer import SIDE_FILE_LIMIT, ms_bytes, write_ms
 from .ops import Operator
@@ -102,23 +102,11 @@ def to_module(meta: MetaGraph) -> Module:
         except CycleError as error:
             raise MindirFormatError(f"graph {number} has a cycle through node '{error.node.name}'") from None
         graphs.append(graph)
-    _share_sizes(graphs[0].inputs)
+    share_sizes(graphs[0].inputs)
     outputs = _pick(values, meta.outputIndex, "the outputs of the model") if meta.outputIndex is not None else None
     if outputs is not None and [id(v) for v in outputs] == [id(v) for v in graphs[0].outputs]:
         outputs = None
     return Module(graphs, meta.name or "", meta.version or "", meta.fmkType, outputs=outputs)
-
-
-def _share_sizes(inputs: Iterable[Value]) -> None:
-    """Open sizes of inputs that are equal in every run become one symbol."""
-    symbols: dict[int, int] = {}
-    for value in inputs:
-        if value.shape is None or not value.size_marks:
-            continue
-        sizes = zip(value.shape, value.size_marks, strict=True)
-        value.shape = tuple(
-            symbols.setdefault(mark, size) if is_symbol(size) and mark else size for size, mark in sizes
-        )
 
 
 def _whole_file(meta: MetaGraph) -> SubGraph:

@@ -10,6 +10,7 @@ import numpy as np
 
 from mslite.converter.errors import Blocker, ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Graph, Module, Node, Value
+from mslite.converter.mindir.input_sizes import packed
 from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.arithmetic import AddN
 from mslite.converter.mindir.ops.assembly import Concat, Stack
@@ -18,6 +19,7 @@ from mslite.converter.mindir.ops.enums import DataType, Format, QuantType
 from mslite.converter.mindir.ops.normalization import InstanceNorm
 from mslite.converter.parsers.mindir.messages import (
     INPUT_QUANTISATION,
+    INPUT_SIZES,
     PRODUCER_VERSION,
     QUANTISATION_KIND,
     RESULT_QUANTISATION,
@@ -108,6 +110,8 @@ class _GraphWriter:
         for value in self._graph.inputs:
             describe(self._proto.input.add(name=self._name(value)).tensor.add(), value)
         add_quantisation(self._proto, INPUT_QUANTISATION, self._graph.inputs)
+        if self._main and any(value.size_marks for value in self._graph.inputs):
+            add(self._proto, INPUT_SIZES, tuple(packed(value.size_marks) for value in self._graph.inputs))
         for node in self._graph.nodes:
             self._node(node)
         for value in self._graph.outputs:

@@ -45,6 +45,14 @@ def from_bfloat16(stored: Array) -> Floats:
     return np.left_shift(stored.astype(np.uint32), 16).view(np.float32)
 
 
+def rounded_to_bfloat16(array: Array) -> Floats:
+    """The nearest numbers of bfloat16, half to even, as float32."""
+    real = array.astype(np.float32)
+    bits = real.view(np.uint32)
+    kept = (bits + (np.uint32(0x7FFF) + ((bits >> 16) & 1))) & np.uint32(0xFFFF0000)
+    return np.where(np.isnan(real), real, kept.view(np.float32))
+
+
 def _table(exponent_bits: int, mantissa_bits: int, bias: int | None = None) -> npt.NDArray[np.float64]:
     """What the codes of a sign, an exponent and a mantissa stand for where all of them are finite numbers."""
     bias = (1 << (exponent_bits - 1)) - 1 if bias is None else bias

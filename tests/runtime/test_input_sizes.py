@@ -21,7 +21,7 @@ from mslite.converter.mindir import module_io
 from mslite.converter.mindir.graph import SYMBOL_LIMIT, Graph, Module, Value
 from mslite.converter.mindir.input_sizes import FIXED, FREE, packed, unpacked
 from mslite.converter.mindir.ops.enums import DataType
-from mslite.converter.options import Options
+from mslite.converter.options import Options, SaveType
 from mslite.converter.passes.context import Settings
 from mslite.converter.passes.pipeline import run_pipeline
 from tests.converter.onnx_models import save
@@ -211,6 +211,31 @@ def test_converting_the_result_again(tmp_path: Path) -> None:
     shared = convert(Options(sums(tmp_path, ["n", 4], ["n", 4]), tmp_path / "shared")).files[0]
     with pytest.raises(RuntimeError, match="one size"):
         built(shared).predict([np.ones((1, 4), np.float32), np.ones((2, 4), np.float32)])
+
+
+def through_mindir(folder: Path, source: Path, **options: object) -> mslite.Model:
+    """The model that is made of a `.mindir` file, which is made of the source."""
+    (middle,) = convert(Options(source, folder / "middle", save_type=SaveType.MINDIR)).files
+    return built(convert(Options(middle, folder / "last", **options)).files[0])  # type: ignore[arg-type]
+
+
+def test_fixed_sizes_are_held_behind_a_mindir_file(tmp_path: Path) -> None:
+    source = save(tmp_path / "m.onnx", MEAN, {"x": [1, 5]}, {"y": []})
+    model = through_mindir(tmp_path, source)
+    assert result(model, np.ones((1, 5), np.float32)) == 1
+    with pytest.raises(RuntimeError, match=r"\[1, 10\].*\[1, 5\]"):
+        model.predict([np.ones((1, 10), np.float32)])
+    with pytest.raises(ConversionError, match="made for its sizes"):
+        through_mindir(tmp_path, source, input_shapes={"x": (1, 10)})
+
+
+def test_shared_sizes_are_held_behind_a_mindir_file(tmp_path: Path) -> None:
+    nodes = [helper.make_node("Relu", ["a"], ["c"]), helper.make_node("Relu", ["b"], ["d"])]
+    source = save(tmp_path / "m.onnx", nodes, {"a": ["n", 5], "b": ["n", 3]}, {"c": ["n", 5], "d": ["n", 3]})
+    model = through_mindir(tmp_path, source)
+    assert result(model, np.ones((2, 5), np.float32), np.ones((2, 3), np.float32)).shape == (2, 5)
+    with pytest.raises(RuntimeError, match="one size"):
+        model.predict([np.ones((2, 5), np.float32), np.ones((4, 3), np.float32)])
 
 
 def test_images_are_compared_in_the_layout_of_the_file(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from mslite.converter.contradictions import contradictions_block
 from mslite.converter.errors import Blocker
 from mslite.converter.mindir.graph import Graph, Value, constant
+from mslite.converter.mindir.input_sizes import share_sizes, unpacked
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.parsers.protobuf import Message
 from mslite.converter.parsers.stand_in import stand_in
@@ -20,7 +21,7 @@ from .described import is_monad, is_tensor, is_type, result_types, tuple_length
 from .entries import Entry, Failed, Immediate, Order, Sequence, flattened
 from .file import file_error
 from .generic import convert_own
-from .messages import INPUT_QUANTISATION, RESULT_QUANTISATION, AttributeType
+from .messages import INPUT_QUANTISATION, INPUT_SIZES, RESULT_QUANTISATION, AttributeType
 from .outputs import import_outputs
 from .quantised import quantise, read_quantisation
 from .registry import ARGUMENTS, find_converter, own_operator
@@ -57,6 +58,8 @@ class GraphImporter(Scope):
         for attribute in self.proto.attribute:
             if attribute.name == INPUT_QUANTISATION:
                 quantise(self, attribute, self.graph.inputs)
+            elif attribute.name == INPUT_SIZES and self.index == 0:
+                self._mark_sizes(attribute)
         if self.index:
             for tensor in self.proto.parameter:
                 self.bind(tensor.name, self.session.parameter(tensor, self.plain_name(tensor.name)))
@@ -92,6 +95,14 @@ class GraphImporter(Scope):
             self.block(name, "graph", "this graph input holds strings", "Move text processing out of the model")
         self.graph.inputs.append(value)
         self.bind(info.name, value)
+
+    def _mark_sizes(self, attribute: Message) -> None:
+        """Which sizes of the inputs the file was made for, and which of them are equal."""
+        numbers = [number for item in attribute.values for number in item.ints]
+        for value, number in zip(self.graph.inputs, numbers, strict=False):
+            if value.shape is not None:
+                value.size_marks = unpacked(int(number), len(value.shape))
+        share_sizes(self.graph.inputs)
 
     def _count_results(self) -> None:
         """How many results of each node are picked one by one."""

@@ -209,6 +209,9 @@ RESULT_QUANTISATION = "quant_param"
 INPUT_QUANTISATION = "graph_input_quant_param"
 """Attribute of a graph: the same for its inputs."""
 
+INPUT_SIZES = "mslite_input_sizes"
+"""Attribute of the main graph: a number for each input, which sizes the model was made for (`mindir/input_sizes.py`)."""
+
 QUANTISATION_KIND = "quant_type"
 """Attribute of a node: the number of its QuantType."""
 

@@ -12,11 +12,12 @@ from mslite.converter.mindir.ops.quantization import QuantDTypeCast
 from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.converter.mindir.ops.unary import Cast
 from mslite.converter.mindir.quantised import SHIFTS, SIGNED
+from mslite.converter.parsers.short_types import rounded_to_bfloat16
 
 from .call import Call
 from .quantised import RANGES, Parameters, Quantised, as_float, coded, quantised_constant, scaled
 from .registry import onnx_operator
-from .short_tensors import SHORT_TYPES
+from .short_tensors import BFLOAT16, SHORT_TYPES
 from .tensors import UnsupportedTensor, data_type
 
 _STORABLE = (DataType.INT8, DataType.UINT8, DataType.INT16, DataType.UINT16, DataType.INT32)
@@ -31,10 +32,18 @@ def _parameters(call: Call) -> Parameters:
     return Parameters(scale, point, call.integer("axis", 1), block, _result_type(call))
 
 
+def _makes_bfloat16(call: Call) -> bool:
+    """Whether a DequantizeLinear makes numbers of BFLOAT16, which only constants may be."""
+    asked = call.integer("output_dtype", 0)
+    return (asked or call.scope.source_type(call.node.input[1])) == BFLOAT16
+
+
 def _result_type(call: Call) -> DataType:
     """What a DequantizeLinear makes; UNKNOWN: the type of the scale."""
     if call.node.op_type != "DequantizeLinear":
         return DataType.UNKNOWN
+    if _makes_bfloat16(call):
+        return DataType.FLOAT32
     asked = call.integer("output_dtype", 0)
     if not asked and call.scope.is_short(call.node.input[1]):
         reason = "its result has the type of its scale, which only constants may have"
@@ -83,19 +92,32 @@ def dequantize(call: Call) -> tuple[Value, ...] | Value:
     parameters = _parameters(call)
     known = call.deferred_input(0, own=True)
     if isinstance(known, Quantised):
+        _refuse_bfloat16(call)
         return _like_scale(call, known.real(parameters), parameters)
     x = call.input(0)
     if x.data is not None and parameters.scale.data is not None and parameters.zero is not None:
         if x.dtype not in _STORABLE and not call.scope.is_short(call.node.input[0]):
             raise call.block(f"its input has the type {x.dtype.name}", "Quantise to 8 or 16-bit integers")
-        call.scope.defer(call.output_name(), coded(call, x, parameters))
+        made = coded(call, x, parameters)
+        if _makes_bfloat16(call):
+            call.scope.mark_short(call.output_name())
+            return call.const(rounded_to_bfloat16(made.plain().array()))
+        call.scope.defer(call.output_name(), made)
         return ()
+    _refuse_bfloat16(call)
     stored = _boundary(call, x, parameters)
     if stored is not None:
         result = call.emit(QuantDTypeCast(src_t=int(stored.dtype), dst_t=int(DataType.FLOAT32)), stored)
         result.dtype = DataType.FLOAT32
         return _like_scale(call, result, parameters)
     return _like_scale(call, scaled(call, as_float(call, x), parameters, x), parameters)
+
+
+def _refuse_bfloat16(call: Call) -> None:
+    if _makes_bfloat16(call):
+        raise call.block(
+            "its result is BFLOAT16, which only constants may be", "Give output_dtype FLOAT", "output_dtype"
+        )
 
 
 def _like_scale(call: Call, value: Value, parameters: Parameters) -> Value:

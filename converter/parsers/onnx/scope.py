@@ -146,6 +146,10 @@ class Scope(GraphScope):
         if made_short(node) or (node.op_type in MOVING and any(self.is_short(name) for name in node.input if name)):
             self._short.update(filter(None, node.output))
 
+    def mark_short(self, name: str) -> None:
+        """Says that a name is such a constant."""
+        self._short.add(name)
+
     # ---- quantised tensors ----
 
     def defer(self, name: str, made: Deferred) -> None:
@@ -188,6 +192,8 @@ class Scope(GraphScope):
         if name in self._initializers:
             return int(self._initializers[name].data_type)
         kind = self.model.types.get(name)
+        if kind is None and self.outer is not None:
+            return self.outer.source_type(name)
         return 0 if kind is None else int(kind.tensor_type.elem_type)
 
     # ---- memory ----

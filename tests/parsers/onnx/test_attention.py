@@ -14,7 +14,7 @@ HEADS, SIZE = 2, 16
 HIDDEN = HEADS * SIZE
 
 
-@pytest.mark.parametrize("mask", ["none", "rows", "lengths", "ends", "square"])
+@pytest.mark.parametrize("mask", ["none", "rows", "any numbers", "lengths", "ends", "square"])
 @pytest.mark.parametrize("unidirectional", [0, 1])
 @pytest.mark.parametrize("is_open", [False, True])
 def test_attention(mask: str, unidirectional: int, is_open: bool, tmp_path: Path) -> None:
@@ -22,6 +22,7 @@ def test_attention(mask: str, unidirectional: int, is_open: bool, tmp_path: Path
     masks = {
         "none": None,
         "rows": np.array([[1, 1, 1, 1, 0], [1, 1, 1, 1, 1]], np.int32),
+        "any numbers": np.array([[2, 1, -1, 7, 0], [1, -3, 1, 1, 2]], np.int32),
         "lengths": np.array([4, 5], np.int32),
         "ends": np.array([4, 5, 0, 1], np.int32),
         "square": np.tril(np.ones((2, 5, 5), np.int32)),
@@ -61,12 +62,13 @@ def _projected(batch: int = 2, queries: int = 3, keys: int = 5) -> dict[str, Arr
     return {name: random(batch, count, HIDDEN, seed=seed) for name, (count, seed) in zip("qkv", rows, strict=True)}
 
 
-@pytest.mark.parametrize("mask", ["none", "rows", "lengths"])
+@pytest.mark.parametrize("mask", ["none", "rows", "any numbers", "lengths"])
 @pytest.mark.parametrize("with_bias", [True, False])
 def test_multi_head_attention(mask: str, with_bias: bool, tmp_path: Path) -> None:
     masks = {
         "none": None,
         "rows": np.array([[1, 1, 1, 1, 0], [1, 1, 1, 1, 1]], np.int32),
+        "any numbers": np.array([[2, 1, -1, 7, 0], [1, -3, 1, 1, 2]], np.int32),
         "lengths": np.array([4, 5], np.int32),
     }
     inputs = _projected() | {"mask": masks[mask]}

@@ -155,13 +155,13 @@ def test_group_norm(channels_last: int, activation: int, tmp_path: Path) -> None
     check(model, inputs, tmp_path, wanted=[y.transpose(order).astype(np.float32)])
 
 
-@pytest.mark.parametrize("with_mask", [True, False])
+@pytest.mark.parametrize("mask", [None, [[1, 1, 1, 0, 0], [1] * 5], [[2, 1, -1, 0, 1], [1, 3, 0, 1, 1]]])
 @pytest.mark.parametrize("with_segments", [True, False])
-def test_embed_layer_normalization(with_mask: bool, with_segments: bool, tmp_path: Path) -> None:
+def test_embed_layer_normalization(mask: list[list[int]] | None, with_segments: bool, tmp_path: Path) -> None:
     generator = np.random.default_rng(0)
     inputs: dict[str, Array | None] = {"ids": generator.integers(0, 9, (2, 5)).astype(np.int32)}
     inputs["segments"] = generator.integers(0, 2, (2, 5)).astype(np.int32) if with_segments else None
-    inputs["mask"] = np.array([[1, 1, 1, 0, 0], [1] * 5], np.int32) if with_mask else None
+    inputs["mask"] = None if mask is None else np.array(mask, np.int32)
     shapes = {"words": (10, 8), "places": (7, 8), "kinds": (2, 8), "gamma": (8,), "beta": (8,)}
     constants = {name: random(*shape, seed=index) for index, (name, shape) in enumerate(shapes.items())}
     if not with_segments:

@@ -10,6 +10,7 @@ from onnx import ModelProto, NodeProto, TensorProto
 
 from mslite.converter.errors import ConversionError
 from mslite.converter.parsers.onnx import parse
+from mslite.converter.parsers.short_types import rounded_to_bfloat16
 
 from .helper import Array, compute, make_model, node, random
 from .test_quantised import lowered
@@ -154,6 +155,39 @@ def test_results_of_float16(tmp_path: Path) -> None:
     np.testing.assert_array_equal(found, (values * 0.5).astype(np.float16))
 
 
+@pytest.mark.parametrize("kind", ["INT4", "FLOAT8E4M3FN"])
+@pytest.mark.parametrize("by", ["scale", "output_dtype"])
+def test_results_of_bfloat16(kind: str, by: str, tmp_path: Path) -> None:
+    """Rounded to bfloat16, half to even, and read behind Cast."""
+    codes, values = known(kind)
+    values, finite = values[np.isfinite(values)], [c for c, v in zip(codes, values, strict=True) if np.isfinite(v)]
+    scale = np.array(0xBDCD0000, np.uint32)  # -0.10009765625
+    tensors = [tensor("w", kind, finite, values.shape)]
+    attributes: dict[str, int] = {"output_dtype": 16}
+    constants = {"s": np.array(scale.view(F32), F32)}
+    if by == "scale":
+        tensors, attributes, constants = [*tensors, tensor("s", "BFLOAT16", [0xBDCD], ())], {}, {}
+    nodes = [
+        node("DequantizeLinear", ["w", "s"], ["f"], **attributes),
+        node("Cast", ["f"], ["g"], to=1),
+        node("Add", ["x", "g"], ["y"]),
+    ]
+    x = np.zeros(values.shape, F32)
+    (found,) = compute(model_of(nodes, x, *tensors, **constants), {"x": x}, tmp_path)
+    exact = values.astype(np.float64) * float(scale.view(F32))
+    steps = np.ldexp(1.0, np.frexp(exact)[1] - 8)  # eight bits of a mantissa
+    np.testing.assert_array_equal(found, np.rint(exact / steps) * steps)
+
+
+def test_rounding_to_bfloat16() -> None:
+    """Half to even, into infinity beyond the greatest, and NaN stays NaN."""
+    bits = np.array([0x3F808000, 0x3F818000, 0x3F808001, 0x7F7FFFFF, 0x7FC00001, 0x80000000], np.uint32)
+    found = rounded_to_bfloat16(bits.view(F32))
+    np.testing.assert_array_equal(found.view(np.uint32)[:4], [0x3F800000, 0x3F820000, 0x3F810000, 0x7F800000])
+    assert np.isnan(found[4])
+    assert np.signbit(found[5])
+
+
 REFUSED = {
     "computed with": ([node("Mul", ["w", "w"], ["q"]), node("Cast", ["q"], ["y"], to=1)], "input 0, 'w', has a type"),
     "cast like it": ([node("CastLike", ["x", "w"], ["q"]), node("Cast", ["q"], ["y"], to=1)], "input 1, 'w', has a type"),
@@ -164,16 +198,26 @@ REFUSED = {
     "an output": ([node("Identity", ["w"], ["y"])], "'?y'?.* only constants"),
     "cast to it": ([node("Cast", ["x"], ["q"], to=17), node("Cast", ["q"], ["y"], to=1)], "FLOAT8E4M3FN is not supported"),
     "the type of the result": ([node("DequantizeLinear", ["x8", "w"], ["q"]), node("Cast", ["q"], ["y"], to=1)], "output_dtype"),
-    "bfloat16": ([node("DequantizeLinear", ["w", "s"], ["q"], output_dtype=16), node("Cast", ["q"], ["y"], to=1)], "BFLOAT16"),
+    "bfloat16": (
+        [node("QuantizeLinear", ["x", "s"], ["q"]), node("DequantizeLinear", ["q", "s"], ["r"], output_dtype=16), node("Cast", ["r"], ["y"], to=1)],
+        "BFLOAT16",
+    ),
+    "scales of bfloat16 and activations": (
+        [node("QuantizeLinear", ["x", "s"], ["q"]), node("DequantizeLinear", ["q", "b"], ["r"]), node("Cast", ["r"], ["y"], to=1)],
+        "BFLOAT16",
+    ),
+    "bfloat16 and computed with": (
+        [node("DequantizeLinear", ["x8", "b"], ["q"]), node("Abs", ["q"], ["r"]), node("Cast", ["r"], ["y"], to=1)],
+        "input 0, 'q', has a type",
+    ),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_refused_by_name(case: str) -> None:
     nodes, reason = REFUSED[case]
-    model = model_of(
-        nodes, random(2), tensor("w", "FLOAT8E4M3FN", [0x38], (1,)), x8=np.zeros(1, np.int8), s=np.ones(1, F32)
-    )
+    tensors = [tensor("w", "FLOAT8E4M3FN", [0x38], (1,)), tensor("b", "BFLOAT16", [0x3F80], (1,))]
+    model = model_of(nodes, random(2), *tensors, x8=np.zeros(1, np.int8), s=np.ones(1, F32))
     with pytest.raises(ConversionError, match=reason):
         parse(model)
 

@@ -77,11 +77,12 @@ def causal(body: Body, queries: str, keys: str, before: str) -> str:
 def padding_mask(body: Body, mask: str, batch: str, keys: str) -> str:
     """bool [batch, 1, 1, keys] or [batch, 1, queries, keys]: what a key padding mask lets through.
 
-    It holds 0 or 1 per key, or the number of keys per batch entry, or ends and then starts.
+    It holds a number per key, which lets through what is greater than 0; or the number of keys per batch entry, or ends and
+    then starts.
     """
     rank = body.rank(mask)
     if rank in (2, 3):
-        seen = body.op("Cast", mask, to=TensorProto.BOOL)
+        seen = body.op("Greater", body.cast(mask, TensorProto.FLOAT), body.const(0, "float32"))
         return body.unsqueeze(seen, 1, 2) if rank == 2 else body.unsqueeze(seen, 1)
     if rank != 1:
         raise body.block(f"a mask of {rank} dimensions is not supported", "Export with a mask of 1 to 3 dimensions")

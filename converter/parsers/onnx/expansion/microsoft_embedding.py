@@ -76,9 +76,10 @@ def _embedded(body: Body, tables: _Tables, chosen: str) -> str:
 
 
 def _mask_index(body: Body, ids: str) -> str:
-    """int32 [b]: the number of ones in the mask, zeros without a mask."""
+    """int32 [b]: the number of ones in the mask, whatever else is there; zeros without a mask."""
     if body.has_input(7):
-        return body.total(body.cast(body.input(7), TensorProto.INT32), 1, keep=False)
+        ones = body.op("Equal", body.cast(body.input(7), TensorProto.INT64), body.const(1, "int64"))
+        return body.total(body.cast(ones, TensorProto.INT32), 1, keep=False)
     zeros = body.op("ConstantOfShape", body.size(ids, 0))
     return body.cast(zeros, TensorProto.INT32)
 
