@@ -35,7 +35,9 @@ def main() -> int:
 
             program = torch.export.load(source)
             stage = "refuse"
-            program = _beside("repairs").repaired(program, trains=not simplified)
+            program = _beside("repairs").repaired(
+                program, trains=not simplified, written_out=_beside("written_out").WRITTEN_OUT
+            )
             mutations = _beside("mutations").Mutations(program, trains=not simplified)
             stage = "export"
             found = torch.onnx.export(program, (), None, dynamo=True, optimize=False, verbose=False)

@@ -30,23 +30,23 @@ class Mutations:
         def rewrite_and_show(*args: Any, **kwargs: Any) -> Any:
             found = rewrite(*args, **kwargs)
             self._show(found.graph_signature)
+            _without_numbers(found.graph.output_node())
             return found
 
         program.run_decompositions = rewrite_and_show
 
     def _show(self, signature: Any) -> None:
-        """Lets the exporter see what the program changes as its last outputs."""
-        shown, changes = [], []
+        """Lets the exporter see what the program changes as outputs; torch has these in front of the usual ones."""
+        shown = []
         self._changed = []
         for spec in signature.output_specs:
-            kind = spec.kind.name
-            if kind == "USER_OUTPUT":
+            kind = spec.kind
+            if kind.name == "USER_OUTPUT":
                 shown.append(spec)
-            elif self._is_kept(kind, spec.target):
+            elif self._is_kept(kind.name, spec.target):
                 self._changed.append(spec.target)
-                changes.append(spec)
-        usual = type(signature.output_specs[0].kind).USER_OUTPUT if changes else None
-        signature.output_specs[:] = [*shown, *(type(spec)(usual, spec.arg, None) for spec in changes)]
+                shown.append(type(spec)(type(kind).USER_OUTPUT, spec.arg, None))
+        signature.output_specs[:] = shown
 
     def _is_kept(self, kind: str, name: str) -> bool:
         """Whether it becomes a variable; False for what nothing needs, and for what is refused."""
@@ -77,18 +77,27 @@ class Mutations:
         if not self._changed:
             return
         graph = found.model.graph
-        start = len(graph.outputs) - len(self._changed)
-        sources = list(graph.outputs)[start:]
-        del graph.outputs[start:]
+        sources = list(graph.outputs)[: len(self._changed)]
+        del graph.outputs[: len(self._changed)]
+        read = {node.name for node in found.exported_program.graph.nodes if node.op == "placeholder" and node.users}
+        inputs = found.exported_program.graph_signature.inputs_to_buffers.items()
+        unread = {name for place, name in inputs if place not in read}
         records, first = [], []
         for name, source in zip(self._changed, sources, strict=True):
             value = graph.initializers.get(name)
+            if value is None and name in unread:
+                continue
             if value is None or value.const_value is None:
                 raise ValueError(f"it changes the buffer '{name}' in a way that cannot be followed. {_REMEDY}")
             first.append(value.const_value.numpy())
             records.append({"variable": name, **_deliver(graph, value, source, name)})
         np.savez(folder / "state.npz", *first)
         (folder / "state.json").write_text(json.dumps(records))
+
+
+def _without_numbers(node: Any) -> None:
+    """Takes numbers and texts of Python out of the outputs, where the exporter stops at them; a model has tensors alone."""
+    node.args = (type(node.args[0])(value if hasattr(value, "users") else None for value in node.args[0]),)
 
 
 def _deliver(graph: Any, value: Any, source: Any, name: str) -> dict[str, str]:

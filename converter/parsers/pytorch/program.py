@@ -24,6 +24,7 @@ _PLAIN = re.compile(r"[\w.\-:/+<>=~, ]{0,1000}")
 _OPERATOR = re.compile(
     r"torch\.ops\.(aten|prims|quantized|quantized_decomposed|torchvision|onnx)\.[a-z]\w*\.\w+"
     r"|torch\.ops\.aten\._[a-z]\w*\.\w+"
+    r"|torch\.ops\.aten\.__i?(and|or|xor|lshift|rshift)__\.(Tensor|Scalar)"
     r"|torch\.ops\.higher_order\.(cond|while_loop|scan|associative_scan|map_impl|wrap_with_set_grad_enabled|wrap_with_autocast)"
     r"|_operator\.(add|sub|mul|truediv|floordiv|mod|neg|pos|pow|abs|eq|ne|lt|le|gt|ge|and_|or_|not_|getitem|lshift|rshift)"
     r"|math\.(ceil|floor|trunc|sqrt)|torch\.sym_\w+|torch\._sym_\w+"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch  # type: ignore[import-untyped, import-not-found, unused-ignore]
@@ -46,6 +46,18 @@ class _Call:
         self._graph.erase_node(node)
         result.name = self.name
 
+    def replace_parts(self, result: Any) -> None:
+        """Lets `result` have the readers of this node's parts: nothing but the first one is read."""
+        for part in list(self.node.users):
+            if not part.users:
+                self._graph.erase_node(part)
+                continue
+            name, part_meta = part.name, dict(part.meta)
+            part.replace_all_uses_with(result)
+            self._graph.erase_node(part)
+            result.name, result.meta = name, part_meta
+        self._graph.erase_node(self.node)
+
     def guard(self, result: Any, build: Callable[[Any], Any]) -> None:
         """Lets everybody who reads `result` read `build(result)`, which then has its name."""
         readers, name = list(result.users), result.name
@@ -65,15 +77,16 @@ class _Call:
         return ValueError(f"torch's ONNX exporter drops {what} of '{self.name}' ({target}). {remedy}")
 
 
-def repaired(program: Any, trains: bool) -> Any:
-    """The program, changed in place; `trains`: the result is trained.
+def repaired(program: Any, trains: bool, written_out: Mapping[Any, Callable[[Any], None]]) -> Any:
+    """The program, changed in place; `trains`: the result is trained; `written_out`: what else is done to which operators.
 
     Raises ValueError with a text for the user where an argument cannot be kept.
     """
+    repairs = {**_REPAIRS, **written_out}
     for module in program.graph_module.modules():
         graph = getattr(module, "graph", None)
         for node in list(graph.nodes) if graph is not None else ():
-            repair = _REPAIRS.get(node.target) if node.op == "call_function" else None
+            repair = repairs.get(node.target) if node.op == "call_function" else None
             if repair is not None:
                 repair(_Call(program, graph, node, trains))
         if graph is not None:
@@ -220,9 +233,6 @@ _REPAIRS: dict[Any, Callable[[_Call], None]] = {
     aten.allclose.default: functools.partial(
         _dropped, name="equal_nan", harmless=False, remedy="Compare with isnan() beside it"
     ),
-    aten.cross_entropy_loss.default: functools.partial(
-        _dropped, name="label_smoothing", harmless=0.0, remedy="Write the loss out with log_softmax()"
-    ),
     **dict.fromkeys(
         (
             aten.mean.default,
@@ -235,6 +245,13 @@ _REPAIRS: dict[Any, Callable[[_Call], None]] = {
             aten.cumprod.default,
             aten.softmax.int,
             aten.log_softmax.int,
+            aten.nansum.default,
+            aten.norm.ScalarOpt_dtype,
+            aten.norm.ScalarOpt_dim_dtype,
+            aten.linalg_norm.default,
+            aten.linalg_vector_norm.default,
+            aten.linalg_matrix_norm.default,
+            aten.linalg_matrix_norm.str_ord,
         ),
         _converted_first,
     ),

@@ -122,8 +122,12 @@ class _Session:
         if program.example_inputs is None:
             raise ValueError("it holds no example inputs")
         self._leaves = pytree.tree_flatten(program.example_inputs)[0]
-        tensors = [*self._leaves, *self._module.parameters(), *self._module.buffers()]
-        kinds = {value.dtype for value in tensors if isinstance(value, torch.Tensor)}
+        nodes = [
+            node
+            for module in program.graph_module.modules()
+            for node in getattr(getattr(module, "graph", None), "nodes", ())
+        ]
+        kinds = {value.dtype for node in nodes if isinstance(value := node.meta.get("val"), torch.Tensor)}
         self.is_coarse = bool(kinds & {torch.float16, torch.bfloat16})
 
     def examples(self) -> dict[str, Any]:
@@ -208,8 +212,10 @@ def _array(value: Any) -> Any:
 def _distance(one: Any, other: Any) -> float:
     import numpy as np
 
-    if one.shape != other.shape or one.dtype.kind == "c":
+    if one.shape != other.shape:
         return float("inf")
+    if one.dtype.kind == "c":
+        one, other = (np.stack([value.real, value.imag]) for value in (one, other))
     a, b = one.astype(np.float64), other.astype(np.float64)
     if not np.array_equal(np.isfinite(a), np.isfinite(b)):
         return float("inf")

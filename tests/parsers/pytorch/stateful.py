@@ -133,6 +133,41 @@ class Mapped(nn.Module):
         return y
 
 
+class Converted(nn.Module):
+    """What is copied into the buffers has another type, or fewer rows."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("rows", torch.ones(2, 3))
+        self.register_buffer("integers", torch.zeros(1, 3, dtype=torch.int32))
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        y, z = self.rows + x, self.integers + x
+        self.rows.copy_(x)
+        self.integers.copy_(x * 10)
+        return y, z
+
+
+class Twins(nn.Module):
+    """Two buffers that become the same, one that no output depends on, and one that is never read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("a", torch.zeros(1, 3))
+        self.register_buffer("b", torch.ones(1, 3))
+        self.register_buffer("c", torch.ones(1, 3))
+        self.register_buffer("output", torch.ones(1, 3))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = x * 2 + self.a - self.b
+        z = x + self.a
+        self.a.copy_(z)
+        self.b.copy_(z)
+        self.c.copy_(z)
+        self.output.copy_(x)
+        return y
+
+
 class ChangedInput(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         x.add_(1)
@@ -149,6 +184,8 @@ STATEFUL: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...], set[str]]] =
     "counted": (Counted, (1, 3), set()),
     "branching": (Branching, (1, 3), {"sum"}),
     "mapped": (Mapped, (2, 3), {"rows"}),
+    "converted": (Converted, (1, 3), {"rows", "integers"}),
+    "twins": (Twins, (1, 3), {"a", "b"}),
 }
 """The network, the shape of its input, and the buffers that become variables."""
 

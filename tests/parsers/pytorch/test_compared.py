@@ -164,3 +164,18 @@ def test_verify_by_name(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> No
     assert AGREES in capfd.readouterr().out
     assert main([*command, "--verify=x.npy"]) == 1
     assert "on random inputs alone" in capfd.readouterr().err
+
+
+@needs_torch
+def test_what_is_no_tensor_is_left_out(tmp_path: Path) -> None:
+    """A program also returns numbers, texts and nothing; complex outputs are compared; float16 in between counts as such."""
+    import torch
+
+    path = _saved(
+        tmp_path / "net.pt2",
+        lambda x: (x.shape[0], torch.complex(x, x * 2), None, 2.5, (x.half() * 1.7).float()),
+        torch.randn(3, 4),
+    )
+    notes = convert(Options(path, tmp_path / "net")).notes
+    assert AGREES in notes
+    assert not any("depend on chance" in note for note in notes)

@@ -16,7 +16,8 @@ from mslite.converter.verify.closeness import AGREES
 from .test_pytorch import needs_torch
 
 
-def _arrays(*shapes: tuple[int, ...]) -> tuple[Any, ...]:
+def arrays(*shapes: tuple[int, ...]) -> tuple[Any, ...]:
+    """Random numbers, the same in every call."""
     import torch
 
     chance = torch.Generator().manual_seed(4)
@@ -26,7 +27,7 @@ def _arrays(*shapes: tuple[int, ...]) -> tuple[Any, ...]:
 def _attention(mask: Callable[[], Any], **options: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     import torch.nn.functional as F
 
-    q, k, v = _arrays((1, 2, 3, 4), (1, 2, 5, 4), (1, 2, 5, 4))
+    q, k, v = arrays((1, 2, 3, 4), (1, 2, 5, 4), (1, 2, 5, 4))
     return lambda q, k, v, m: F.scaled_dot_product_attention(q, k, v, attn_mask=m, **options), (q, k, v, mask())
 
 
@@ -34,7 +35,7 @@ def _scattered(**options: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     import torch
 
     index = torch.tensor([[0, 1, 2], [2, 2, 0]])
-    return lambda x, i, s: x.scatter_reduce(1, i, s, "mean", **options), (*_arrays((2, 4)), index, *_arrays((2, 3)))
+    return lambda x, i, s: x.scatter_reduce(1, i, s, "mean", **options), (*arrays((2, 4)), index, *arrays((2, 3)))
 
 
 def _integers() -> tuple[Any, ...]:
@@ -47,9 +48,9 @@ def _computed() -> dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]:
     import torch
     import torch.nn.functional as F
 
-    image, volume = _arrays((2, 3, 8, 9), (1, 2, 4, 5, 6))
+    image, volume = arrays((2, 3, 8, 9), (1, 2, 4, 5, 6))
     shown = torch.tensor([[True, False, True, True, False], [False] * 5, [True] * 5])
-    q, k, v = _arrays((1, 2, 3, 4), (1, 2, 5, 4), (1, 2, 5, 4))
+    q, k, v = arrays((1, 2, 3, 4), (1, 2, 5, 4), (1, 2, 5, 4))
     return {
         "avg_pool2d": (lambda x: F.avg_pool2d(x, (2, 3), 2, 1, divisor_override=5), (image,)),
         "avg_pool2d one size": (lambda x: F.avg_pool2d(x, 3, 2, 1, divisor_override=4), (image,)),
@@ -78,7 +79,7 @@ def _computed() -> dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]:
 def _refused() -> dict[str, tuple[Callable[..., Any], tuple[Any, ...], str]]:
     import torch.nn.functional as F
 
-    image, rows, numbers = _arrays((2, 3, 16, 16), (6, 5), (4, 3))
+    image, rows, numbers = arrays((2, 3, 16, 16), (6, 5), (4, 3))
     return {
         "ceil_mode": (
             lambda x: F.avg_pool2d(x, 3, 2, ceil_mode=True, divisor_override=5),
@@ -92,7 +93,7 @@ def _refused() -> dict[str, tuple[Callable[..., Any], tuple[Any, ...], str]]:
         ),
         "dropout": (
             lambda x: F.scaled_dot_product_attention(x, x, x, dropout_p=0.25),
-            _arrays((1, 2, 3, 4)),
+            arrays((1, 2, 3, 4)),
             r"drops dropout_p=0\.25 of 'scaled_dot_product_attention'",
         ),
         "label_smoothing": (
@@ -108,7 +109,8 @@ def _refused() -> dict[str, tuple[Callable[..., Any], tuple[Any, ...], str]]:
     }
 
 
-def _saved(function: Callable[..., Any], inputs: tuple[Any, ...], path: Path) -> Path:
+def saved(function: Callable[..., Any], inputs: tuple[Any, ...], path: Path) -> Path:
+    """The program of `function`, written to `path`."""
     import torch
 
     class Network(torch.nn.Module):
@@ -129,7 +131,7 @@ def test_what_is_computed(tmp_path: Path) -> None:
         rest = list(inputs)
         return tuple(function(*[rest.pop(0) for _ in own]) for function, own in cases)
 
-    path = _saved(every, tuple(one for _, own in cases for one in own), tmp_path / "net.pt2")
+    path = saved(every, tuple(one for _, own in cases for one in own), tmp_path / "net.pt2")
     assert AGREES in convert(Options(path, tmp_path / "net")).notes
 
 
@@ -146,7 +148,7 @@ def test_aligned_corners_of_open_sizes(tmp_path: Path) -> None:
 
     sizes = ({2: torch.export.Dim("height", min=2, max=99)},)
     path = tmp_path / "net.pt2"
-    torch.export.save(torch.export.export(Network(), _arrays((1, 2, 8, 9)), dynamic_shapes=sizes), str(path))
+    torch.export.save(torch.export.export(Network(), arrays((1, 2, 8, 9)), dynamic_shapes=sizes), str(path))
     with pytest.raises(ConversionError, match=r"drops the rounding of the scales .*1\.7.*Give interpolate\(\) a size"):
         convert(Options(path, tmp_path / "net", compare=False))
 
@@ -156,7 +158,7 @@ def test_aligned_corners_of_open_sizes(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["ceil_mode", "antialias", "dropout", "label_smoothing", "training mode"])
 def test_what_is_refused(name: str, tmp_path: Path) -> None:
     function, inputs, message = _refused()[name]
-    path = _saved(function, inputs, tmp_path / "net.pt2")
+    path = saved(function, inputs, tmp_path / "net.pt2")
     with pytest.raises(ConversionError, match=message) as caught:
         convert(Options(path, tmp_path / "net", compare=False))
     assert caught.value.code is ReturnCode.NOT_SUPPORTED

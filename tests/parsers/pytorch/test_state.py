@@ -18,7 +18,19 @@ from mslite.converter.training import TrainSettings
 
 from .test_pytorch import needs_torch
 
-_CASES = ["mean", "cache", "convolution", "recurrent", "swapped", "last", "counted", "branching", "mapped"]
+_CASES = [
+    "mean",
+    "cache",
+    "convolution",
+    "recurrent",
+    "swapped",
+    "last",
+    "counted",
+    "branching",
+    "mapped",
+    "converted",
+    "twins",
+]
 
 
 @needs_torch
