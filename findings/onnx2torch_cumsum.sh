@@ -2,9 +2,9 @@
 # onnx2torch: CumSum without attributes is summed from the end, NonZero is transposed, and IsInf ignores detect_negative.
 #
 # Packages: onnx 1.23.2, onnxruntime 1.32.0, torch 2.14.1, torchvision 0.29.1, onnx2torch 1.5.15.
-# Expected: "reverse: default is 0 (...) If set to 1 will perform the sums in reverse direction" (ONNX, CumSum-14). NonZero returns the indices
-# "in row-major order (by dimension)", "but for scalar input, NonZero produces output shape (0, N)": [rank, N], "behaves like numpy.nonzero"
-# (NonZero-13). detect_negative=0: "negative infinity to be mapped to false" (IsInf-10).
+# Expected: the default of reverse is 0, "if set to 1 will perform the sums in reverse direction" (ONNX, CumSum-14). NonZero "behaves similar
+# to numpy.nonzero", its result is [rank, N] (NonZero-13). "Set this attribute to 0 if negative infinity should be mapped to false"
+# (detect_negative, IsInf-10).
 # Seen on 2026-11-29: of 1, 2, 3, 4 onnxruntime computes 1, 3, 6, 10 and the converted module 10, 9, 7, 4; with reverse=0 written down it is
 # right. NonZero of [[1, 0, 2], [0, 0, 3]] is [[0, 0, 1], [0, 2, 2]], in the module [[0, 0], [0, 2], [1, 2]]. IsInf of minus infinity
 # with detect_negative=0 is true in the module. Nothing is said.
