@@ -2,9 +2,8 @@
 # jax2onnx: a dynamic_slice that begins too near to the end is cut short instead of moved back.
 #
 # Packages: jax 0.10.2, jax2onnx 0.17.1, onnx 1.23.2, onnxruntime 1.32.0.
-# Expected: the start index is clamped, so that the slice lies within the array, and the size of the result is always
-# slice_sizes (documentation of jax.lax.dynamic_slice; StableHLO, dynamic_slice: start = clamp(0, start, length - size)). So
-# three of 0, 1, 2, 3, 4 from 4 on are 2, 3, 4, as from 2 on.
+# Expected: if "the requested slice overruns the bounds of the array; in this case the start index is adjusted to return a slice of the
+# requested size" (documentation of jax.lax.dynamic_slice). Three of 0, 1, 2, 3, 4 from 4 on are 2, 3, 4, as from 2 on.
 # Seen on 2026-11-29: JAX returns 2, 3, 4 for the starts 2, 3 and 4; the exported model in onnxruntime returns 2, 3, 4, then 3, 4, then 4,
 # although its output has the fixed shape [3]. dynamic_update_slice of the same start is clamped as it is in JAX.
 

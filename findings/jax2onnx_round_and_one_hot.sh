@@ -2,7 +2,7 @@
 # jax2onnx: lax.round is exported with halves to even instead of away from zero, and one_hot counts negative classes from the end.
 #
 # Packages: jax 0.10.2, jax2onnx 0.17.1, onnx 1.23.2, onnxruntime 1.32.0.
-# Expected: the default of jax.lax.round is RoundingMethod.AWAY_FROM_ZERO, "rounds halfway values away from zero (e.g., 0.5 -> 1,
+# Expected: the default of jax.lax.round is RoundingMethod.AWAY_FROM_ZERO, "Rounds halfway values away from zero (e.g., 0.5 -> 1,
 # -0.5 -> -1)"; jax.nn.one_hot: "Indices outside the range [0, num_classes) will be encoded as zeros" (documentation of JAX).
 # Seen on 2026-11-29: of -2.5, -0.5, 0.5, 2.5 JAX computes -3, -1, 1, 3, the exported model in onnxruntime -2, 0, 0, 2, for
 # AWAY_FROM_ZERO as for TO_NEAREST_EVEN. one_hot of 0, -1, 3 with three classes has zeros for -1 and for 3 in JAX; the exported
