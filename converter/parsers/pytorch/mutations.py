@@ -25,6 +25,7 @@ class Mutations:
         self._changed: list[str] = []
         self.refusal = ""
         """Why a change cannot be delivered, as a text for the user."""
+        _take_apart(program)
         rewrite = program.run_decompositions
 
         def rewrite_and_show(*args: Any, **kwargs: Any) -> Any:
@@ -113,3 +114,16 @@ def _deliver(graph: Any, value: Any, source: Any, name: str) -> dict[str, str]:
     graph.append(node)
     graph.outputs.append(result)
     return {"input": value.name, "output": result.name}
+
+
+def _take_apart(program: Any) -> None:
+    """Gives buffers that share their memory with another and that nothing reads memory of their own. A program reads a tensor
+    that has two names by one of them; torch cannot follow changes of it while the other one is there."""
+    unread = {node.name for node in program.graph.nodes if node.op == "placeholder" and not node.users}
+    shared: dict[int, int] = {}
+    for tensor in program.state_dict.values():
+        shared[tensor.data_ptr()] = shared.get(tensor.data_ptr(), 0) + 1
+    for place, name in program.graph_signature.inputs_to_buffers.items():
+        tensor = program.state_dict.get(name)
+        if place in unread and tensor is not None and shared[tensor.data_ptr()] > 1:
+            program.state_dict[name] = tensor.clone()

@@ -174,6 +174,19 @@ class ChangedInput(nn.Module):
         return x * 2
 
 
+class NamedTwice(nn.Module):
+    """One tensor under two names: what changes by one is read by the other."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("a", torch.zeros(1, 3))
+        self.register_buffer("b", self.a)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.a.add_(x)
+        return self.b * 2
+
+
 STATEFUL: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...], set[str]]] = {
     "mean": (RunningMean, (1, 3), {"state"}),
     "cache": (Cache, (1, 2, 1, 4), {"keys", "values", "position"}),
@@ -186,6 +199,7 @@ STATEFUL: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...], set[str]]] =
     "mapped": (Mapped, (2, 3), {"rows"}),
     "converted": (Converted, (1, 3), {"rows", "integers"}),
     "twins": (Twins, (1, 3), {"a", "b"}),
+    "named_twice": (NamedTwice, (1, 3), {"b"}),
 }
 """The network, the shape of its input, and the buffers that become variables."""
 

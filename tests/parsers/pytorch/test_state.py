@@ -30,6 +30,7 @@ _CASES = [
     "mapped",
     "converted",
     "twins",
+    "named_twice",
 ]
 
 
