@@ -90,6 +90,42 @@ def test_lstm(time_major: bool, normalised: bool, projected: bool, data: st.Data
     compare(build(Graph(t.all, [0], [y], [operator])), [integers(draw(st.integers(0, 99)), "int8", shape)])
 
 
+@pytest.mark.parametrize("power", [-16, -8])
+def test_cell_state_without_a_tangent_is_computed_on_real_numbers(power: int, tmp_path: Path) -> None:
+    """The converter writes such a scale where the cell state stays below 0.5; LiteRT's kernel leaves the tangent out."""
+    t = Tensors(np.random.default_rng(0))
+    t.operand(Tensor("x", (1, 3, 5), "int8", quant=(0.02, 0)))
+    for columns in (5, 7):
+        for _ in range(4):
+            t.weight(True, "int8", (7, columns), 0.001)
+    for _ in range(3):
+        t.weight(False, "int16", (7,), 1.0)
+    for _ in range(4):
+        t.weight(True, "int32", (7,), 0.00002)
+    for _ in range(2):
+        t.weight(False, "int8", (7, 7), 1.0)
+    t.operand(Tensor("hidden", (1, 7), "int8", quant=(0.004, 0), variable=True))
+    t.operand(Tensor("cell", (1, 7), "int16", quant=(2.0**power, 0), variable=True))
+    for _ in range(4):
+        t.weight(False, "int16", (7,), 1.0)
+    between = [t.add(Tensor(f"between{gate}", (0,))) for gate in range(4)]
+    between.append(t.add(Tensor("between_hidden", (0,), "int8", quant=(0.004, 0))))
+    y = t.add(Tensor("y", (1, 3, 7), "int8", quant=(0.004, 0)))
+    options = {0: ("byte", 4), 3: ("bool", False)}
+    operator = Operator("UNIDIRECTIONAL_SEQUENCE_LSTM", t.operands, [y], options, "UnidirectionalSequenceLSTMOptions")
+    operator.intermediates = between
+    x = integers(3, "int8", (1, 3, 5))
+    got = loaded(build(Graph(t.all, [0], [y], [operator])), tmp_path).predict([x])[0].get_data_to_numpy()
+    parts = [tensor.data.astype(np.float64) * float(tensor.quant[0]) for tensor in t.all if tensor.data is not None]
+    hidden = cell = np.zeros(7)
+    for step in x[0] * 0.02:
+        sums = [parts[gate] @ step + parts[4 + gate] @ hidden + parts[8 + gate] for gate in range(4)]
+        i, f, o = (1 / (1 + np.exp(-sums[gate])) for gate in (0, 1, 3))
+        cell = f * cell + i * np.tanh(sums[2])
+        hidden = o * np.tanh(cell)
+    assert np.abs(got[0, -1] - hidden / 0.004).max() <= 2
+
+
 def _svdf(t: Tensors, batch: int, size: int, rank: int, units: int, memory: int, records: dict[str, float]) -> bytes:
     filters = units * rank
     t.operand(Tensor("x", (batch, size), "int8", quant=(records["x"], 5)))

@@ -7,13 +7,26 @@ import numpy as np
 from mslite.converter.mindir.graph import Module, Value
 from mslite.converter.mindir.ops.activation import Activation
 from mslite.converter.mindir.ops.arithmetic import AddFusion, MulFusion, ScaleFusion
-from mslite.converter.mindir.ops.assembly import PadFusion
+from mslite.converter.mindir.ops.assembly import Concat, PadFusion, Stack
 from mslite.converter.mindir.ops.convolution import Conv2DFusion, Conv2dTransposeFusion
 from mslite.converter.mindir.ops.enums import ActivationType, Format, PaddingMode, PadMode
 from mslite.converter.mindir.ops.normalization import FusedBatchNorm
-from mslite.converter.mindir.ops.rearrange import Transpose
+from mslite.converter.mindir.ops.rearrange import (
+    BatchToSpaceND,
+    ExpandDims,
+    Reshape,
+    SpaceToBatchND,
+    Squeeze,
+    Transpose,
+)
+from mslite.converter.passes.graph_edit import changed
 from tests.passes.builder import Builder, integers, numbers
 from tests.passes.case import Case
+
+CONV = Conv2DFusion(
+    format=Format.NHWC, kernel_size=(3, 3), stride=(1, 1), dilation=(1, 1), pad_mode=PadMode.VALID, group=1, in_channel=3,
+    out_channel=4,
+)  # fmt: skip
 
 
 def _conv(b: Builder, x: Value, bias: bool = False, pad_mode: PadMode = PadMode.PAD) -> Value:
@@ -100,7 +113,40 @@ def activation_behind_transpose(kind: ActivationType) -> Module:
     return b.module(b.call(Activation(activation_type=kind), y))
 
 
+def blocked(own: tuple[int, int] = (3, 1), more: int = 0, stride: int = 1) -> Module:
+    """What TensorFlow computes of a size: paddings `own` and a rest, which is cropped; the rest is an input that holds 0."""
+    b = Builder()
+    x, rest = b.input(1, 8, 10, 3), b.input(1, dtype=np.int32)
+    after = b.call(AddFusion(), rest, integers(own[1]))
+    paddings = b.call(Reshape(), b.call(Concat(axis=0), integers(own[0]), after, integers(1, 1)), integers(2, 2))
+    end = b.call(AddFusion(), rest, rest) if more else rest
+    crops = b.call(Stack(axis=0), b.call(Concat(axis=0), integers(0), end), integers(0, 0))
+    y = b.call(SpaceToBatchND(), x, integers(2, 3), paddings)
+    y = b.call(changed(CONV, stride=(stride, stride)), y, numbers(4, 3, 3, 3), numbers(4))
+    return b.module(b.call(BatchToSpaceND(), y, integers(2, 3), crops))
+
+
+def blocked_sequence(column: bool = False) -> Module:
+    b = Builder()
+    y = b.call(SpaceToBatchND(block_shape=(2,), paddings=((4, 2),)), b.input(2, 10, 3))
+    y = b.call(ExpandDims(), y, np.int32(2 if column else 1))
+    op = changed(CONV, kernel_size=(3, 1) if column else (1, 3))
+    y = b.call(op, y, numbers(4, 3, 1, 3) if column else numbers(4, 1, 3, 3))
+    y = b.call(Squeeze(axis=(2 if column else 1,)), y)
+    return b.module(b.call(BatchToSpaceND(block_shape=(2,), crops=((0, 1),)), y))
+
+
 CASES = {
+    "DilatedConvFusion": Case(
+        (
+            (blocked, ["Conv2DFusion"]),
+            (lambda: blocked((1, 3)), ["Conv2DFusion"]),
+            (blocked_sequence, ["ExpandDims", "Conv2DFusion", "Squeeze"]),
+            (lambda: blocked_sequence(True), ["ExpandDims", "Conv2DFusion", "Squeeze"]),
+        ),
+        lambda: blocked(more=1),
+        "do not differ by a constant",
+    ),
     "ActivationTransposeSwap": Case(
         ((lambda: activation_behind_transpose(ActivationType.RELU), ["Conv2DFusion", "Activation", "Transpose"]),),
         lambda: activation_behind_transpose(ActivationType.TANH),

@@ -170,7 +170,7 @@ def _transposed(call: Call, x: Value, kernel: Value, extents: tuple[int, int], o
     assert x.shape is not None
     pads: list[int] = []
     extra: list[int] = []
-    for axis, beyond in enumerate(_beyond(call, x, spatial, (height, width), stride, dilation, mode)):
+    for axis, beyond in enumerate(_beyond(call, x, spatial, stride)):
         reach = ((height, width)[axis] - 1) * dilation[axis] + 1
         if mode is PadMode.PAD:
             before, after = given[2 * axis : 2 * axis + 2]
@@ -197,16 +197,8 @@ def _transposed(call: Call, x: Value, kernel: Value, extents: tuple[int, int], o
     return call.spatial(op, x, kernel, channels_first=first)
 
 
-def _beyond(
-    call: Call,
-    x: Value,
-    spatial: tuple[int, int],
-    kernel: tuple[int, int],
-    stride: tuple[int, int],
-    dilation: tuple[int, int],
-    mode: PadMode,
-) -> list[int]:
-    """Height and width of the result less (length - 1) * stride: of the operand where it can be followed, else the usual ones."""
+def _beyond(call: Call, x: Value, spatial: tuple[int, int], stride: tuple[int, int]) -> list[int]:
+    """Height and width of the result less (length - 1) * stride: the operand says them, which has to be followed."""
     assert x.shape is not None
     sizes = sizes_of(call.input(0), x, len(x.shape), call.contents)
     if sizes is not None and len(sizes) == 4:
@@ -218,10 +210,10 @@ def _beyond(
             raise call.block(f"the output size {size.offset} is not positive")
         beyond = None if size is None else size.beyond(place, x.shape[place], stride[axis])
         if beyond is None:
-            if mode is PadMode.PAD:
-                raise call.block("the size of the result (input 0) is computed at run time", "Give --inputShape")
-            reach = (kernel[axis] - 1) * dilation[axis] + 1
-            beyond = stride[axis] if mode is PadMode.SAME else max(reach, stride[axis])
+            raise call.block(
+                "the size of the result (input 0) is computed at run time, and not of the size of its input alone",
+                "Give --inputShape, or compute output_shape of the input's size times the stride",
+            )
         found.append(beyond)
     return found
 

@@ -114,11 +114,15 @@ def batch_and_space(call: Call) -> Value:
 
 
 def _batch_and_space(call: Call, blocks: tuple[int, ...], to_space: bool) -> Value:
+    """Borders that are computed at run time stay an operand."""
     x = call.input(0)
     if not all(1 <= block < 2**31 for block in blocks):
         raise call.block(f"the block sizes {list(blocks)} are not positive")
     border_index = call.input_count - 1
-    borders = call.require_integers(border_index, "the crops" if to_space else "the paddings")
+    borders = call.known_integers(border_index)
+    if borders is None:
+        op = ops.BatchToSpaceND() if to_space else ops.SpaceToBatchND()
+        return call.spatial(op, x, call.ints(blocks), call.int32(border_index))
     if len(borders) != 2 * len(blocks) or not all(0 <= border < 2**31 for border in borders):
         raise call.block(f"{list(borders)} is not a pair per block size")
     pairs = tuple(borders[index : index + 2] for index in range(0, len(borders), 2))

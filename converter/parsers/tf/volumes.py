@@ -8,7 +8,7 @@ from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.enums import PadMode, RoundMode
 from mslite.converter.mindir.ops.pooling import AvgPoolFusion, MaxPoolFusion
-from mslite.converter.parsers.affine_sizes import Sizes, sizes_of
+from mslite.converter.parsers.affine_sizes import sizes_of
 from mslite.converter.parsers.volumes import (
     TO_CHANNELS_FIRST,
     TO_CHANNELS_LAST,
@@ -99,7 +99,7 @@ def conv_3d_transposed(call: Call) -> Value:
     if call.operator == "Conv3DBackpropInput":
         wanted = call.require_shape(call.input(0), "the size of the result")
     else:
-        wanted = _result_shape(call, first, sizes, extents, out)
+        wanted = _result_shape(call, first, out)
     if len(wanted) != 5 or channels != depth or wanted[1 if first else 4] != out:
         raise call.block(
             f"the result {list(wanted)}, the weight {[*extents, out, depth]} and {channels} channels do not fit",
@@ -117,21 +117,15 @@ def conv_3d_transposed(call: Call) -> Value:
     return _restored(call, _volumes(call).transposed(x, sizes, window, kernel, extra), first)
 
 
-def _result_shape(call: Call, first: bool, sizes: list[int], extents: list[int], out: int) -> tuple[int, ...]:
-    """The shape of the result of a transposed convolution: that of the operand, or else the usual one for the input."""
+def _result_shape(call: Call, first: bool, out: int) -> tuple[int, ...]:
+    """The shape of the result of a transposed convolution, as the operand gives it; the batch may be open."""
     known = call.known_integers(0)
     if known is not None:
         return known
-    given: Sizes = sizes_of(call.input(0), call.input(2), 5, call.contents) or []
-    stride, dilation = _triple(call, "strides", first), _triple(call, "dilations", first)
-    same = call.text("padding") == "SAME"
-    result = [
-        size * step + (0 if same else max((extent - 1) * spread + 1 - step, 0))
-        for size, step, spread, extent in zip(sizes, stride, dilation, extents, strict=True)
-    ]
-    for axis, size in enumerate((given[2:] if first else given[1:4]) if len(given) == 5 else ()):
-        if size is not None and not size.factor:
-            result[axis] = size.offset
+    given = sizes_of(call.input(0), call.input(2), 5, call.contents) or []
+    result = [size.offset for size in (given[2:] if first else given[1:4]) if size is not None and not size.factor]
+    if len(given) != 5 or len(result) != 3:
+        raise call.block("the size of the result (input 0) is computed at run time", "Give --inputShape")
     return (-1, out, *result) if first else (-1, *result, out)
 
 

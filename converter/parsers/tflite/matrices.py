@@ -75,20 +75,26 @@ def bitcast(call: Call) -> Value:
     return call.emit(Bitcast(data_type=int(call.output().dtype)), call.input(0))
 
 
+TO_THE_END = 2**31 - 1
+"""Where a slice ends that takes a whole dimension, whatever its size is."""
+
+
 def spread(call: Call, x: Value, shape: Sequence[int], steps: Sequence[int], fill: Value | None) -> Value:
     """`steps - 1` fillings (zero when None) between neighbours of each dimension."""
     sizes = list(shape)
     for axis, step in enumerate(steps):
         if step == 1 or sizes[axis] <= 1:
             continue
-        apart = call.emit(Reshape(), x, call.ints((*sizes[: axis + 1], 1, *sizes[axis + 1 :])))
+        batch = -1 if axis else sizes[0]  # which may be another one than the file states
+        apart = call.emit(Reshape(), x, call.ints((batch, *sizes[1 : axis + 1], 1, *sizes[axis + 1 :])))
         pads = np.zeros((len(sizes) + 1, 2), np.int32)
         pads[axis + 1, 1] = step - 1
         wide = call.emit(PadFusion(), apart, call.const(pads), *([] if fill is None else [fill]))
         sizes[axis] *= step
-        joined = call.emit(Reshape(), wide, call.ints(sizes))
+        joined = call.emit(Reshape(), wide, call.ints((-1 if axis else sizes[0], *sizes[1:])))
         sizes[axis] -= step - 1
-        limits = [(0,) * len(sizes), tuple(sizes), (1,) * len(sizes)]
+        ends = [size if i == axis else TO_THE_END for i, size in enumerate(sizes)]
+        limits = [(0,) * len(sizes), tuple(ends), (1,) * len(sizes)]
         x = call.emit(StridedSlice(), joined, *(call.ints(limit) for limit in limits))
     return x
 

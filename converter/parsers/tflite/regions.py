@@ -16,7 +16,7 @@ from mslite.converter.mindir.ops.reduction import ReduceFusion, TopKFusion
 from mslite.converter.mindir.ops.unary import Cast
 
 from .call import Call
-from .matrices import spread
+from .matrices import TO_THE_END, spread
 from .registry import tflite_operator
 
 _MOST_PIECES = 1024
@@ -145,7 +145,7 @@ def _windows(
         for place in range(window[axis]):
             first = [0] * rank
             first[axis] = place * dilations[axis]
-            end = list(sizes)
+            end = [TO_THE_END] * rank
             end[axis] = first[axis] + max(count - 1, 0) * strides[axis] + (1 if count else 0)
             step = [strides[axis] if i == axis else 1 for i in range(rank)]
             piece = call.emit(StridedSlice(), x, call.ints(first), call.ints(end), call.ints(step))

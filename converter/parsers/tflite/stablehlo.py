@@ -15,7 +15,7 @@ from mslite.converter.mindir.ops.indexing import DynamicUpdateSlice
 from mslite.converter.mindir.ops.rearrange import Reshape, Transpose
 
 from .call import Call
-from .matrices import spread
+from .matrices import TO_THE_END, spread
 from .registry import tflite_operator
 
 _UNARY = {
@@ -191,7 +191,7 @@ def pad(call: Call) -> Value:
     sizes = [size + max(size - 1, 0) * count for size, count in zip(call.shape(0), interior, strict=True)]
     if min((*low, *high), default=0) < 0:
         begin = [max(-before, 0) for before in low]
-        end = [size - max(-after, 0) for size, after in zip(sizes, high, strict=True)]
+        end = [size + after if after < 0 else TO_THE_END for size, after in zip(sizes, high, strict=True)]
         x = call.emit(StridedSlice(), x, call.ints(begin), call.ints(end), call.ints((1,) * rank))
     pads = [(max(before, 0), max(after, 0)) for before, after in zip(low, high, strict=True)]
     if not any(map(any, pads)):

@@ -5,6 +5,7 @@ What the source has one tensor per gate for becomes one constant, with a record 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -103,6 +104,18 @@ def _state(call: Call, index: int, dtype: DataType, dims: tuple[int, ...] | None
     return _constant(call, f"state{index}", initial.reshape(dims or initial.shape), [record])
 
 
+def _check_cell_scale(call: Call, index: int, is_narrow: bool) -> None:
+    """Raises Blocked for a cell state whose scale is none of the powers of two that the integer tangent is made for: the
+    layer is computed on real numbers then."""
+    scale = _record(call, call.source(index), DataType.INT16).scale
+    fraction, exponent = math.frexp(scale)
+    if fraction != 0.5 or not -15 <= exponent - 1 <= (-15 if is_narrow else -9):
+        raise call.block(
+            f"its cell state has the scale {scale:g}, of which the source's kernel computes no tangent",
+            "Calibrate with inputs that bring the cell state beyond 0.5, or leave the layer in float",
+        )
+
+
 @dataclass(frozen=True)
 class _Between:
     """What the source's intermediate tensors say, as attributes of LSTMSequence."""
@@ -139,6 +152,7 @@ def stored_lstm(
         raise call.block("it has another activation than TANH")
     is_normalized = normalization >= 0 and call.has_input(normalization + 1)
     between = _between(call, is_normalized)
+    _check_cell_scale(call, cell, bool(between.zero_points))
     batch, units = call.source(cell).shape if call.rank(cell) == 2 else (0, 0)
     state = call.source(hidden).shape[-1:]
     layout = 0 if time_major else 1

@@ -10,6 +10,7 @@ from mslite.converter.passes.rules import (
     conv_bias,
     conv_pad,
     conv_scale,
+    dilated_conv,
     flatten_matmul,
     group_norm,
     instance_norm,
@@ -30,6 +31,7 @@ CHANNELS_FIRST: tuple[Rule, ...] = (group_norm.RULE, norm_affine.CHANNELS_FIRST)
 """Operators whose channels are dimension 1: recognised before the layout pass moves them."""
 
 SPELLINGS: tuple[Rule, ...] = (
+    dilated_conv.RULE,
     transposed_norm.RULE,
     layer_norm.RULE,
     layer_norm.AFFINE,

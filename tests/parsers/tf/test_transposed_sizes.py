@@ -66,3 +66,25 @@ def test_number_beside_an_open_batch(tmp_path: Path) -> None:
     x = np.random.default_rng(1).standard_normal((2, 5, 4, 2)).astype(np.float32)
     got = results(_upsampled(5, 2, b"VALID", fixed_size=True), tmp_path, {"x": x})["y"]
     np.testing.assert_allclose(got, _expected(x, 17), 1e-5, 1e-5)
+
+
+@pytest.mark.parametrize("volume", [False, True], ids=["image", "volume"])
+def test_size_of_another_tensor(volume: bool, tmp_path: Path) -> None:
+    """It need not be the usual size: a stride of 2 makes 5 of 3 as well as 6."""
+    builder, space = Builder(), 3 if volume else 2
+    builder.input("x", 1, *[3] * space, 2)
+    builder.input("skip", 1, *[-1] * space, 1)
+    builder.constant("w", np.ones((*[3] * space, 1, 2), np.float32))
+    builder.node("size", "Shape", "skip", T=(FLOAT,), out_type=(INT32,))
+    operator = "Conv3DBackpropInputV2" if volume else "Conv2DBackpropInput"
+    strides = [1, *[2] * space, 1]
+    builder.node("y", operator, "size", "w", "x", strides=strides, padding=b"SAME", T=(FLOAT,), Tshape=(INT32,))
+    builder.node("sum", "AddV2", "y", "skip", T=(FLOAT,))
+    x, skip = np.ones((1, *[3] * space, 2), np.float32), np.ones((1, *[5] * space, 1), np.float32)
+    with pytest.raises(ConversionError) as caught:
+        results(builder.content(), tmp_path, {"x": x, "skip": skip})
+    blocker = caught.value.blockers[0]
+    assert "computed at run time" in blocker.reason
+    assert "--inputShape" in blocker.remedy
+    given = {"skip": skip.shape, "x": x.shape}
+    assert results(builder.content(), tmp_path, {"x": x, "skip": skip}, input_shapes=given)["sum"].shape == skip.shape

@@ -13,7 +13,10 @@ from hypothesis import strategies as st
 from tflite_build import Graph, Operator, Tensor, build, single
 from tflite_run import Array, lowered, run_module, run_source
 
+import mslite
+from mslite.converter.convert import convert
 from mslite.converter.errors import ConversionError
+from mslite.converter.options import Options
 from mslite.converter.parsers.tflite import parse
 
 _CHANCE = np.random.default_rng(17)
@@ -153,6 +156,32 @@ def test_reduce_window(data: st.DataObject, tmp_path_factory: pytest.TempPathFac
     )
     folder = tmp_path_factory.mktemp("window")
     same(run(model, [x], folder), run_source(model, [x]))
+
+
+@pytest.mark.parametrize("base", [1, 2])
+def test_windows_over_an_open_batch(base: int, tmp_path: Path) -> None:
+    """The file states a batch of 1: slices must not cut another one."""
+    first = np.array(0.0, np.float32)
+    numbers = [[1, 2], [1, 2], [1, base], [1, 1], [0, 0, 1, 0]]
+    options: dict[int, Any] = {slot: ("[long]", values) for slot, values in enumerate(numbers)} | {5: ("int", 1)}
+    tensors = [
+        Tensor("x", (1, 6), signature=(-1, 6)),
+        Tensor("first", (), data=first),
+        Tensor("y", (1, (6 * base) // 2)),
+    ]
+    node = Operator("STABLEHLO_REDUCE_WINDOW", [0, 1], [2], options, "StablehloReduceWindowOptions")
+    body = Graph([Tensor(name) for name in "abc"], [0, 1], [2], [Operator("STABLEHLO_ADD", [0, 1], [2])])
+    path = tmp_path / "model.tflite"
+    path.write_bytes(build(Graph(tensors, [0], [2], [node]), body))
+    (file,) = convert(Options(path, tmp_path / "model")).files
+    session = mslite.Model()
+    session.build_from_file(file, mslite.ModelType.MINDIR_LITE)
+    x = f32(3, 6)
+    session.resize(session.get_inputs(), [[3, 6]])
+    got = session.predict([x])[0].get_data_to_numpy()
+    wide = np.zeros((3, 5 * base + 2), np.float32)
+    wide[:, 1::base] = x
+    np.testing.assert_allclose(got, wide[:, : wide.shape[1] // 2 * 2].reshape(3, -1, 2).sum(2), rtol=1e-6)
 
 
 @pytest.mark.parametrize("function", range(1, 5))
