@@ -29,7 +29,9 @@ def main() -> None:
     with atheris.instrument_imports(include=[reader]):
         from .seeds import SEEDS
         from .targets import Target, variant
-    target = Target(asked.parser)
+
+        target = Target(asked.parser)
+        target.run(next(iter(SEEDS[asked.parser]())))  # imports what is imported when it is needed first
 
     def one_input(content: bytes) -> None:
         target.run(content)

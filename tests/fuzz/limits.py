@@ -12,8 +12,10 @@ SECONDS = 5
 KIBIBYTES = 512 * 1024
 SUCCESS, REFUSALS = 0, (1, 3)
 
-# MSLITE_VERIFY lets an unexpected exception through as a traceback, which is what the tests look for.
-ENVIRONMENT = {"MSLITE_VERIFY": "1", "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
+# MSLITE_VERIFY lets an unexpected exception through as a traceback, which is what the tests look for. The programs run in other
+# folders, so Python's path is absolute.
+_PATH = [Path(entry).resolve() for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
+ENVIRONMENT = {"MSLITE_VERIFY": "1", "PYTHONPATH": os.pathsep.join(str(entry) for entry in [ROOT, *_PATH])}
 
 
 def problem_of(result: Mapping[str, Any]) -> str | None:
