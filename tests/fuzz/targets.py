@@ -50,11 +50,11 @@ def variant(parser: str, seed: bytes, number: int) -> bytes:
     """Hostile variant `number` of a sound model: damaged bytes, lies of the format, or of any protobuf message in turn."""
     rng = random.Random(f"{parser}-{number}")
     kind = rng.randrange(4)
-    if parser == "caffe":
-        return _caffe_variant(seed, kind, rng)
     try:
         if kind == 0:
             return rng.choice(RAW)(seed, rng)
+        if parser == "caffe":
+            return _caffe_variant(seed, kind, rng)
         if kind == 1 or parser not in _MESSAGES:
             return _STRUCTURED[parser](seed, rng)
         if kind == 2 and parser in _OPERANDS:
@@ -68,8 +68,6 @@ def variant(parser: str, seed: bytes, number: int) -> bytes:
 
 def _caffe_variant(seed: bytes, kind: int, rng: random.Random) -> bytes:
     text, weights = parted(seed)
-    if kind == 0:
-        return rng.choice(RAW)(seed, rng)
     if kind == 1:
         return joined(text, mutate_caffe.mutate_weights(weights, rng))
     if kind == 2:
