@@ -91,7 +91,7 @@ def test_lstm(time_major: bool, normalised: bool, projected: bool, data: st.Data
 
 
 @pytest.mark.parametrize("power", [-16, -8])
-def test_cell_state_without_a_tangent_is_computed_on_real_numbers(power: int, tmp_path: Path) -> None:
+def test_cell_state_without_a_tangent_is_computed_in_float32(power: int, tmp_path: Path) -> None:
     """The converter writes such a scale where the cell state stays below 0.5; LiteRT's kernel leaves the tangent out."""
     t = Tensors(np.random.default_rng(0))
     t.operand(Tensor("x", (1, 3, 5), "int8", quant=(0.02, 0)))
@@ -286,7 +286,7 @@ def _near(content: bytes, x: npt.NDArray[np.float32], folder: Path) -> None:
 @pytest.mark.parametrize("projected", [False, True])
 @pytest.mark.parametrize("time_major", [False, True])
 def test_lstm_with_weights_of_8_bits(time_major: bool, projected: bool, asymmetric: bool, tmp_path: Path) -> None:
-    """On real numbers: what the weights multiply is rounded to 8 bits in each step."""
+    """In floating point: what the weights multiply is rounded to 8 bits in each step."""
     for seed in range(3):
         t = Tensors(np.random.default_rng(seed))
         batch, steps, size, units, outputs = 2, 4, 11 + seed, 9, 5 if projected else 9

@@ -23,9 +23,8 @@ def _copied(call: Any) -> None:
         source = call.emit(aten.to.dtype, source, old.dtype)
     if str(new.shape) != str(old.shape):
         source = call.emit(aten.expand_as.default, source, target)
-    if (
-        sum(user.target is aten.copy_.default for user in source.users) > 1
-    ):  # torch's names of changes are those of values
+    copies = sum(user.target is aten.copy_.default for user in source.users)
+    if copies > 1:  # torch names a change after the value that is copied
         source = call.emit(aten.clone.default, source)
     call.node.update_arg(1, source)
 

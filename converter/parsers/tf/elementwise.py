@@ -216,7 +216,7 @@ def bitcast(call: Call) -> Value:
         DataType.BOOL,
     )
     if target in unknown or x.dtype in unknown or x in call.scope.session.pairs:
-        raise call.block("only integers and real numbers are read as other types", "Use another type", "type")
+        raise call.block("only integer and floating-point types are reinterpreted", "Use another type", "type")
     return call.emit(Bitcast(data_type=int(target)), x)
 
 

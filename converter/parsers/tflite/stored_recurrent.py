@@ -106,7 +106,7 @@ def _state(call: Call, index: int, dtype: DataType, dims: tuple[int, ...] | None
 
 def _check_cell_scale(call: Call, index: int, is_narrow: bool) -> None:
     """Raises Blocked for a cell state whose scale is none of the powers of two that the integer tangent is made for: the
-    layer is computed on real numbers then."""
+    layer is computed in float32 then."""
     scale = _record(call, call.source(index), DataType.INT16).scale
     fraction, exponent = math.frexp(scale)
     if fraction != 0.5 or not -15 <= exponent - 1 <= (-15 if is_narrow else -9):
