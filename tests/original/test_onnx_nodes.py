@@ -63,7 +63,8 @@ def difference(results: list[Array], wanted: list[Array]) -> str:
         if result.shape != array.shape:
             return f"output {i} has the shape {result.shape}, not {array.shape}"
         if not np.allclose(result.astype(float), array.astype(float), 1e-3, 1e-4, equal_nan=True):
-            return f"output {i} differs by {np.nanmax(np.abs(result.astype(float) - array.astype(float))):.3g}"
+            with np.errstate(invalid="ignore"):
+                return f"output {i} differs by {np.nanmax(np.abs(result.astype(float) - array.astype(float))):.3g}"
     return ""
 
 

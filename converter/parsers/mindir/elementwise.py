@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from mslite.converter.mindir.graph import Value, numpy_type
 from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops import arithmetic as ops
@@ -74,7 +76,6 @@ _BINARY: dict[str, type[Operator]] = {
     "TensorAdd": ops.AddFusion,
     "Sub": ops.SubFusion,
     "Mul": ops.MulFusion,
-    "Muls": ops.MulFusion,
     "Div": ops.DivFusion,
 }
 
@@ -96,7 +97,7 @@ def power(call: Call) -> Value:
 
 
 def both(call: Call) -> tuple[Value, Value]:
-    """Two operands of one type: a number beside a tensor takes the tensor's."""
+    """Two operands of one type: a number beside a tensor takes the tensor's, but a real one makes integers real."""
     if len(call.entries) < 2:
         raise call.block("it has fewer than two operands")
     first, second = call.entries[0], call.entries[1]
@@ -104,8 +105,12 @@ def both(call: Call) -> tuple[Value, Value]:
         if isinstance(number, Immediate) and isinstance(number.contents, bool | int | float):
             value = call.value(tensor)
             dtype = call.dtype(value)
-            if dtype is DataType.UNKNOWN or (isinstance(number.contents, float) and numpy_type(dtype).kind != "f"):
+            if dtype is DataType.UNKNOWN:
                 break
+            if isinstance(number.contents, float) and numpy_type(dtype).kind != "f":
+                value = call.emit(Cast(), value, call.ints(int(DataType.FLOAT32)))
+                made = call.const(number.contents, np.float32)
+                return (made, value) if number is first else (value, made)
             made = call.like(number.contents, value)
             return (made, value) if number is first else (value, made)
     return call.input(0), call.input(1)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from mslite.converter.mindir.flatbuffer import FlatBufferError
 from mslite.converter.mindir.graph import Value
-from mslite.converter.mindir.ops import Operator
+from mslite.converter.mindir.ops import OPERATORS, Operator
 from mslite.converter.mindir.ops.custom import Custom
 from mslite.converter.mindir.wire import from_custom
 
 from .call import Call
 from .entries import Entry, Immediate, Sequence, flattened
 from .layout import in_layout
+from .registry import ARGUMENTS
 from .weights import channel_last
 
 
@@ -21,8 +22,40 @@ def convert_own(call: Call, operator: type[Operator]) -> Entry:
         return _custom(call)
     op = operator(**{attribute.name: call.declared(attribute) for attribute in declaration.attributes})
     repeated = any(operand.repeated for operand in declaration.inputs)
-    values = call.tensors() if repeated else _operands(call)
+    values = call.tensors() if repeated else _operands(call)[: _tensor_count(call)]
     return emit_own(call, op, values)
+
+
+_ARGUMENTS = {
+    "BinaryCrossEntropy": "input target weight reduction",
+    "CumProd": "x axis exclusive reverse",
+    "GLU": "x axis",
+    "IsInf": "input",
+    "NLLLoss": "logits labels weight reduction ignore_index",
+    "ReverseV2": "input axis",
+    "Round": "input decimals",
+    "SmoothL1Loss": "prediction target beta reduction",
+}
+"""Of the function form, for those whose attributes are arguments there."""
+for _name, _arguments in _ARGUMENTS.items():
+    ARGUMENTS.setdefault(_name, tuple(_arguments.split()))
+
+_PLAIN_ARGUMENTS: dict[str, dict[str, int | str]] = {"Round": {"decimals": 0}, "NLLLoss": {"ignore_index": -100}, "SmoothL1Loss": {"reduction": "none"}}
+"""What is asked of arguments that the operator of ours does not have."""
+
+
+def _tensor_count(call: Call) -> int | None:
+    """How many of the operands are tensors, where the others are attributes. Raises Blocked for arguments beyond the operator."""
+    arguments = _ARGUMENTS.get(call.operator)
+    if arguments is None:
+        return None
+    operator = OPERATORS[call.operator]
+    attributes = {attribute.name for attribute in operator.declaration.attributes}
+    for name, wanted in _PLAIN_ARGUMENTS.get(call.operator, {}).items():
+        if call.has(name) and call.attribute(name) not in (wanted, None):
+            raise call.block(f"only {wanted!r} is computed", "Compute the rest beside it in the model", name)
+    beyond = attributes | set(_PLAIN_ARGUMENTS.get(call.operator, {}))
+    return sum(name not in beyond for name in arguments.split())
 
 
 def _operands(call: Call) -> list[Value]:

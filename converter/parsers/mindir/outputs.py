@@ -33,7 +33,9 @@ def _output_entries(scope: Scope, names: list[str]) -> list[Entry]:
     entries = []
     for name in names:
         try:
-            entries.append(scope.lookup(name))
+            entry = scope.lookup(name)
+            scope.overwritten.check([entry])
+            entries.append(entry)
         except Blocked as blocked:
             scope.block(name, "graph", blocked.reason, blocked.remedy)
     return entries

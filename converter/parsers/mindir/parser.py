@@ -13,15 +13,20 @@ from mslite.converter.parsers.protobuf import Message
 from mslite.converter.parsers.stand_in import blocked
 
 from . import (  # noqa: F401  (each registers its converters)
+    adaptive,
     convolution,
     elementwise,
+    forms,
     normalization,
     rearrange,
     reduction,
+    statistics,
     structure,
+    volumes,
 )
 from .file import file_error, load
 from .importer import GraphImporter
+from .in_place import changed_parameters
 from .session import Session
 from .tensors import TensorReader
 from .training_step import network
@@ -68,6 +73,8 @@ def _import(name: str, model: Message, path: Path, opener: Opener | None, trains
             raise file_error(name, f"the parameter '{tensor.name}' is there twice")
         plain = tensor.name.removeprefix(f"{model.graph.name}:") or tensor.name
         session.parameters[tensor.name] = session.parameter(tensor, plain)
+    if not trains:
+        session.changed = changed_parameters(protos, session.primitives, session.parameters)
     for importer in importers:
         importer.run()
     if session.blockers:
