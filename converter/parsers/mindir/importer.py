@@ -204,6 +204,12 @@ class GraphImporter(Scope):
 
     # ---- constants ----
 
+    def lookup(self, name: str) -> Entry:
+        owner, node = self.session.constants.get(name, (self.index, None))
+        if node is not None and owner != self.index and name not in self._entries:
+            self.bind(name, self._constant(node))
+        return super().lookup(name)
+
     def _constant(self, node: Message) -> Entry:
         name = self.plain_name(node.output[0])
         if not node.attribute:

@@ -67,6 +67,12 @@ def _import(name: str, model: Message, path: Path, opener: Opener | None, trains
         session.graphs.append(Graph("main_graph" if number == 0 else proto.name))
     session.primitives = {primitive.name: primitive for primitive in model.primitives}
     session.produced = {each for proto in protos for each in _names(proto)}
+    session.constants = {
+        node.output[0]: (number, node)
+        for number, proto in enumerate(protos)
+        for node in proto.node
+        if node.op_type == "Constant" and node.output
+    }
     importers = [GraphImporter(session, proto, number) for number, proto in enumerate(protos)]
     for tensor in model.graph.parameter:
         if tensor.name in session.parameters:

@@ -87,6 +87,20 @@ class Branches(nn.Cell):
         return x * 3
 
 
+class Loop(nn.Cell):
+    """A loop that may be left early, whose graphs share constants."""
+
+    def construct(self, x, m):
+        i = 0 * m
+        y = x
+        while i < m:
+            y = y + x * i
+            if y.sum() > 50:
+                break
+            i += 1
+        return y
+
+
 class Statistics(nn.Cell):
     def construct(self, x):
         return (
@@ -158,7 +172,7 @@ class Recurrent(nn.Cell):
         return self.lstm(y)[0], self.gru(y)[0]
 
 
-NETWORKS = (InPlace, Alias, Integers, Kept, Assigned, Branches, Statistics, Pools, Volumes, Attention, Recurrent)
+NETWORKS = (InPlace, Alias, Integers, Kept, Assigned, Branches, Loop, Statistics, Pools, Volumes, Attention, Recurrent)
 
 
 def flat(results):
@@ -176,7 +190,7 @@ def main():
             continue
         network = kind()
         network.set_train(False)
-        arrays = [X, np.array(2, np.int32)] if kind is Branches else [X]
+        arrays = [X, np.array(2, np.int32)] if kind in (Branches, Loop) else [X]
         ms.export(network, *map(Tensor, arrays), file_name=str(HERE / name), file_format="MINDIR")
         stored = {f"i{i}": array for i, array in enumerate(arrays)}
         for run in ("first", "second"):
