@@ -101,6 +101,14 @@ class Loop(nn.Cell):
         return y
 
 
+class Interpolated(nn.Cell):
+    """A factor over open sizes, which the model computes."""
+
+    def construct(self, x):
+        y = ops.relu(x)
+        return ops.interpolate(y, scale_factor=2.0, mode="nearest", recompute_scale_factor=True)
+
+
 class Statistics(nn.Cell):
     def construct(self, x):
         return (
@@ -172,7 +180,21 @@ class Recurrent(nn.Cell):
         return self.lstm(y)[0], self.gru(y)[0]
 
 
-NETWORKS = (InPlace, Alias, Integers, Kept, Assigned, Branches, Loop, Statistics, Pools, Volumes, Attention, Recurrent)
+NETWORKS = (
+    InPlace,
+    Alias,
+    Integers,
+    Kept,
+    Assigned,
+    Branches,
+    Loop,
+    Interpolated,
+    Statistics,
+    Pools,
+    Volumes,
+    Attention,
+    Recurrent,
+)
 
 
 def flat(results):
@@ -191,7 +213,10 @@ def main():
         network = kind()
         network.set_train(False)
         arrays = [X, np.array(2, np.int32)] if kind in (Branches, Loop) else [X]
-        ms.export(network, *map(Tensor, arrays), file_name=str(HERE / name), file_format="MINDIR")
+        given = map(Tensor, arrays)
+        if kind is Interpolated:
+            given = [Tensor(shape=[1, 2, None, None], dtype=ms.float32)]
+        ms.export(network, *given, file_name=str(HERE / name), file_format="MINDIR")
         stored = {f"i{i}": array for i, array in enumerate(arrays)}
         for run in ("first", "second"):
             stored.update(
