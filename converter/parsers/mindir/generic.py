@@ -40,7 +40,11 @@ _ARGUMENTS = {
 for _name, _arguments in _ARGUMENTS.items():
     ARGUMENTS.setdefault(_name, tuple(_arguments.split()))
 
-_PLAIN_ARGUMENTS: dict[str, dict[str, int | str]] = {"Round": {"decimals": 0}, "NLLLoss": {"ignore_index": -100}, "SmoothL1Loss": {"reduction": "none"}}
+_PLAIN_ARGUMENTS: dict[str, dict[str, int | str]] = {
+    "Round": {"decimals": 0},
+    "NLLLoss": {"ignore_index": -100},
+    "SmoothL1Loss": {"reduction": "none"},
+}
 """What is asked of arguments that the operator of ours does not have."""
 
 
