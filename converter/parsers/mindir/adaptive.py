@@ -8,7 +8,7 @@ from mslite.converter.mindir.ops.enums import Format, PadMode, ReduceMode, Round
 from mslite.converter.mindir.ops.pooling import AvgPoolFusion, MaxPoolFusion
 
 from .call import Call
-from .entries import Entry, Failed, Sequence
+from .entries import Absent, Entry, Sequence
 from .registry import primitive
 from .statistics import reduced
 
@@ -50,9 +50,13 @@ def adaptive_average(call: Call) -> Value:
     arguments="input output_size",
 )
 def adaptive_maximum(call: Call) -> Entry:
-    """The places, if anybody reads them, are a node that stands in the way."""
+    """The places, if anybody reads them, stand in the way."""
     result = _pool(call, ReduceMode.ReduceMax)
-    return Sequence((result, Failed())) if call.declared_outputs > 1 else result
+    return (
+        Sequence((result, Absent("the places of an adaptive pool's maxima are not computed")))
+        if call.declared_outputs > 1
+        else result
+    )
 
 
 def _pool(call: Call, mode: ReduceMode) -> Value:

@@ -21,7 +21,7 @@ from mslite.converter.parsers.scope import Origin
 
 from .attributes import Attributes
 from .blocked import Blocked, Dependent
-from .entries import Entry, Failed, Immediate, Order, Sequence, flattened
+from .entries import Absent, Entry, Failed, Immediate, Order, Sequence, flattened
 from .scope import Scope
 
 _INT32 = (-(1 << 31), (1 << 31) - 1)
@@ -89,6 +89,8 @@ class Call(Attributes):
             return self._immediate(entry.contents)
         if isinstance(entry, Sequence):
             return self._stacked(entry)
+        if isinstance(entry, Absent):
+            raise self.block(entry.reason, "Compute it beside the node in the model")
         raise self.block("a sub-graph or an order edge stands where a tensor is expected")
 
     def _immediate(self, value: Any) -> Value:

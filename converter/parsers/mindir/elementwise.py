@@ -14,7 +14,7 @@ from mslite.converter.mindir.ops.unary import Cast, ExpFusion, Reciprocal, Rsqrt
 
 from .call import Call
 from .entries import Entry, Immediate
-from .generic import emit_own
+from .generic import alike, emit_own
 from .registry import primitive
 
 _ACTIVATIONS = {
@@ -82,7 +82,7 @@ _BINARY: dict[str, type[Operator]] = {
 
 @primitive(*_BINARY, operators="AddFusion SubFusion MulFusion DivFusion")
 def binary(call: Call) -> Value:
-    return call.emit(_BINARY[call.operator](), *both(call))
+    return call.emit(_BINARY[call.operator](), *alike(call, *both(call)))
 
 
 @primitive("BiasAdd", operators="BiasAdd", arguments="input_x bias data_format")
@@ -93,7 +93,7 @@ def bias_add(call: Call) -> Entry:
 
 @primitive("Pow", operators="PowFusion")
 def power(call: Call) -> Value:
-    return call.emit(ops.PowFusion(scale=1.0, shift=0.0), *both(call))
+    return call.emit(ops.PowFusion(scale=1.0, shift=0.0), *alike(call, *both(call)))
 
 
 def both(call: Call) -> tuple[Value, Value]:

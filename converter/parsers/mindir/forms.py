@@ -9,12 +9,12 @@ from mslite.converter.mindir.graph import Value, numpy_type
 from mslite.converter.mindir.ops import Operator, comparison
 from mslite.converter.mindir.ops import arithmetic as ops
 from mslite.converter.mindir.ops.enums import DataType
-from mslite.converter.mindir.ops.unary import Abs, Cast, Floor, Sign
+from mslite.converter.mindir.ops.unary import Abs, Floor, Sign
 
 from .call import Call
 from .elementwise import both
 from .entries import Entry
-from .generic import convert_own
+from .generic import alike, convert_own
 from .registry import own_operator, primitive
 
 _SCALED: dict[str, type[Operator]] = {
@@ -54,17 +54,7 @@ _ROUNDED_DIVISIONS = ("DivMod", "DivMods", "InplaceDivMod", "InplaceDivMods")
 
 
 def operands(call: Call) -> tuple[Value, Value]:
-    """Both operands in the element type that the file gives the result, where that is one of numbers."""
-    first, second = both(call)
-    return as_declared(call, first), as_declared(call, second)
-
-
-def as_declared(call: Call, value: Value) -> Value:
-    """The value in the element type of the result, where both are known and differ."""
-    wanted, known = call.declared_type, call.dtype(value)
-    if wanted in (known, DataType.UNKNOWN, DataType.BOOL) or known is DataType.UNKNOWN:
-        return value
-    return call.emit(Cast(), value, call.ints(int(wanted)))
+    return alike(call, *both(call))
 
 
 @primitive(*_PLAIN, operators=" ".join(sorted({kind.__name__ for kind in _PLAIN.values()})), arguments="input other")
@@ -74,7 +64,7 @@ def plain(call: Call) -> Value:
 
 @primitive(*_COMPARISONS, operators="Equal NotEqual Less LessEqual Greater GreaterEqual", arguments="input other")
 def compare(call: Call) -> Value:
-    return call.emit(_COMPARISONS[call.operator](), *both(call))
+    return call.emit(_COMPARISONS[call.operator](), *operands(call))
 
 
 @primitive(*_EXACT, operators="PowFusion", arguments="input exponent")

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from mslite.converter.mindir.flatbuffer import FlatBufferError
-from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.graph import Value, data_type_of, numpy_type
 from mslite.converter.mindir.ops import OPERATORS, Operator
 from mslite.converter.mindir.ops.custom import Custom
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.ops.unary import Cast
 from mslite.converter.mindir.wire import from_custom
 
 from .call import Call
@@ -23,7 +27,29 @@ def convert_own(call: Call, operator: type[Operator]) -> Entry:
     op = operator(**{attribute.name: call.declared(attribute) for attribute in declaration.attributes})
     repeated = any(operand.repeated for operand in declaration.inputs)
     values = call.tensors() if repeated else _operands(call)[: _tensor_count(call)]
+    if [operand.name for operand in declaration.inputs] == ["a", "b"] and len(values) == 2:
+        values = list(alike(call, *values))
     return emit_own(call, op, values)
+
+
+def alike(call: Call, first: Value, second: Value) -> tuple[Value, Value]:
+    """Two operands in one element type: that of the result, unless it is that of a comparison, else the wider one."""
+    types = [call.dtype(value) for value in (first, second)]
+    wanted = call.declared_type
+    if DataType.UNKNOWN in types or DataType.STRING in types:
+        return first, second
+    if wanted in (DataType.UNKNOWN, DataType.BOOL):
+        if types[0] is types[1]:
+            return first, second
+        wanted = data_type_of(np.result_type(*(numpy_type(known) for known in types)))
+        wanted = DataType.FLOAT32 if wanted is DataType.FLOAT64 and DataType.FLOAT64 not in types else wanted
+    return as_type(call, first, wanted), as_type(call, second, wanted)
+
+
+def as_type(call: Call, value: Value, wanted: DataType) -> Value:
+    """The value in an element type, cast where it is known to be of another."""
+    known = call.dtype(value)
+    return value if known in (wanted, DataType.UNKNOWN) else call.emit(Cast(), value, call.ints(int(wanted)))
 
 
 _ARGUMENTS = {

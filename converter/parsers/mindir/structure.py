@@ -10,7 +10,7 @@ from mslite.converter.mindir.ops.unary import Cast
 
 from .blocked import Dependent
 from .call import Call
-from .entries import Choice, Closure, Entry, Failed, Immediate, Order, Sequence
+from .entries import Absent, Choice, Closure, Entry, Failed, Immediate, Order, Sequence
 from .registry import primitive
 
 _OPEN_RANK = -2
@@ -114,12 +114,12 @@ def is_same(call: Call) -> Entry:
 
 @primitive("Dropout", operators="", arguments="x keep_prob Seed0 Seed1")
 def dropout(call: Call) -> Entry:
-    """At inference the input itself; its mask, if anybody reads it, is a node that stands in the way."""
+    """At inference the input itself; its mask, if anybody reads it, stands in the way."""
     x = call.input(0)
     kept = call.real("keep_prob", 0.5)
     if call.scope.session.trains and 0 < kept < 1 and x.producer is not None:
         x = call.emit(ops.Dropout(keep_prob=kept), x)
-    return Sequence((x, Failed())) if call.declared_outputs > 1 else x
+    return Sequence((x, Absent("the mask of a Dropout is not computed"))) if call.declared_outputs > 1 else x
 
 
 @primitive("UpdateState", operators="")

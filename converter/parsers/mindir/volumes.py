@@ -11,7 +11,7 @@ from mslite.converter.mindir.ops.rearrange import ExpandDims, Squeeze
 from mslite.converter.parsers.volumes import ImageWindow, Kernel, Volumes, VolumeWindow, kernel_layers, same_padding
 
 from .call import Call
-from .entries import Entry, Failed, Sequence
+from .entries import Absent, Entry, Sequence
 from .registry import primitive
 
 
@@ -121,12 +121,12 @@ def max_pool_3d(call: Call) -> Value:
 
 @primitive("MaxPool3DWithArgmax", operators="MaxPoolFusion MaxPoolExtended", arguments="x")
 def max_pool_with_places(call: Call) -> Entry:
-    """The places, if anybody reads them, are a node that stands in the way."""
+    """The places, if anybody reads them, stand in the way."""
     pads = call.integers("pads") or (0,)
     pads = pads * 3 if len(pads) == 1 else pads
     spread = _three(call, "dilation")
     window = VolumeWindow(_three(call, "ksize"), _three(call, "strides"), spread, pads[:3], pads[:3])
-    return Sequence((_max_pool(call, window), Failed()))
+    return Sequence((_max_pool(call, window), Absent("the places of a pool's maxima are not computed")))
 
 
 def _max_pool(call: Call, window: VolumeWindow) -> Value:
