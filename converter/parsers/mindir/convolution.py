@@ -195,7 +195,7 @@ def resize_nearest(call: Call) -> Value:
 
 def _resize(call: Call, method: ResizeMethod) -> Value:
     computed = None
-    size = (0, 0)
+    size: tuple[int, ...] = (0, 0)
     if len(call.entries) > 1 and not call.has("size"):
         computed = call.input(1)
         if call.dtype(computed) is DataType.INT64:

@@ -49,7 +49,11 @@ def alike(call: Call, first: Value, second: Value) -> tuple[Value, Value]:
 def as_type(call: Call, value: Value, wanted: DataType) -> Value:
     """The value in an element type, cast where it is known to be of another."""
     known = call.dtype(value)
-    return value if known in (wanted, DataType.UNKNOWN) else call.emit(Cast(), value, call.ints(int(wanted)))
+    return (
+        value
+        if DataType.UNKNOWN in (known, wanted) or known is wanted
+        else call.emit(Cast(), value, call.ints(int(wanted)))
+    )
 
 
 _ARGUMENTS = {

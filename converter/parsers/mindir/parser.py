@@ -17,6 +17,8 @@ from . import (  # noqa: F401  (each registers its converters)
     convolution,
     elementwise,
     forms,
+    functions,
+    masks,
     normalization,
     rearrange,
     reduction,

@@ -126,6 +126,37 @@ class Statistics(nn.Cell):
         )
 
 
+class Activations(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.celu, self.fast_gelu, self.log_sigmoid = nn.CELU(0.7), nn.FastGelu(), nn.LogSigmoid()
+        self.hard, self.soft, self.threshold = nn.HShrink(0.4), nn.SoftShrink(0.4), nn.Threshold(0.1, 20.0)
+
+    def construct(self, x):
+        y = ops.abs(x) + 0.1
+        return (
+            *(self.celu(x), self.fast_gelu(x), self.log_sigmoid(x), self.hard(x), self.soft(x), self.threshold(x)),
+            *(ops.log2(y), ops.log10(y), ops.expm1(x), ops.clamp(x, -0.3, 0.5), ops.mish(x), ops.gelu(x), ops.exp(x)),
+        )
+
+
+class Masks(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.edge, self.mirror = nn.ReplicationPad2d((1, 2, 0, 1)), nn.ReflectionPad2d(1)
+        self.constant = nn.ConstantPad2d((2, 1, 1, 0), 3.5)
+        self.table = nn.Embedding(5, 3)
+
+    def construct(self, x):
+        mask = x > 0
+        rows = ops.clamp((x[0, 0] * 2).astype(ms.int32), 0, 4)
+        return (
+            *(ops.masked_fill(x, mask, -1e9), ops.where(mask, x, -x), ops.isclose(x, x * 1.001, 0.002), mask * x),
+            *(self.edge(x), self.constant(x), self.mirror(x), self.table(rows)),
+            ops.nan_to_num(x / (x - x), 1.0, 2.0, 3.0),
+        )
+
+
 class Pools(nn.Cell):
     def __init__(self):
         super().__init__()
@@ -190,6 +221,8 @@ NETWORKS = (
     Loop,
     Interpolated,
     Statistics,
+    Activations,
+    Masks,
     Pools,
     Volumes,
     Attention,

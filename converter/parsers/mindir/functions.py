@@ -1,0 +1,217 @@
+"""Activations and clamping as `mint` and `ops` call them, with their constants as arguments."""
+
+from __future__ import annotations
+
+from math import log
+
+from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.ops import arithmetic as ops
+from mslite.converter.mindir.ops.activation import Activation, LogSoftmax, Softmax
+from mslite.converter.mindir.ops.arithmetic import Maximum, Minimum
+from mslite.converter.mindir.ops.comparison import Greater, Where
+from mslite.converter.mindir.ops.enums import ActivationType
+from mslite.converter.mindir.ops.unary import Abs, ExpFusion, Floor, Log, Log1p, Neg
+
+from .call import Call
+from .entries import Entry
+from .generic import as_type
+from .registry import primitive
+
+_IN_PLACE = {
+    "InplaceReLU": ActivationType.RELU,
+    "InplaceSigmoid": ActivationType.SIGMOID,
+    "InplaceSiLU": ActivationType.SWISH,
+    "InplaceTanh": ActivationType.TANH,
+    "SeLUExt": ActivationType.SELU,
+}
+
+
+@primitive(*_IN_PLACE, operators="Activation", arguments="input")
+def activation(call: Call) -> Value:
+    return call.emit(Activation(activation_type=_IN_PLACE[call.operator]), call.input(0))
+
+
+@primitive("EluExt", "InplaceElu", operators="Activation", arguments="input alpha")
+def elu(call: Call) -> Value:
+    return call.emit(Activation(activation_type=ActivationType.ELU, alpha=call.real("alpha", 1.0)), call.input(0))
+
+
+@primitive("LeakyReLUExt", operators="Activation", arguments="input negative_slope")
+def leaky_relu(call: Call) -> Value:
+    slope = call.real("negative_slope", 0.01)
+    return call.emit(Activation(activation_type=ActivationType.LEAKY_RELU, alpha=slope), call.input(0))
+
+
+@primitive("GeluExt", operators="Activation", arguments="input approximate")
+def gelu(call: Call) -> Value:
+    """The formula with erf, or with tanh where `approximate` says so."""
+    approximate = call.attribute("approximate") in ("tanh", 1)
+    return call.emit(Activation(activation_type=ActivationType.GELU, approximate=approximate), call.input(0))
+
+
+@primitive("FastGeLU", "FastGelu", operators="Activation MulFusion", arguments="x")
+def fast_gelu(call: Call) -> Value:
+    """x * sigmoid(1.702 |x|) * exp(0.851 (x - |x|)), as MindSpore's documentation has it."""
+    x = call.input(0)
+    size = call.emit(Abs(), x)
+    gate = call.emit(Activation(activation_type=ActivationType.SIGMOID), _scaled(call, size, 1.702))
+    decay = call.emit(_exponential(), _scaled(call, call.emit(ops.SubFusion(), x, size), 0.851))
+    return call.emit(ops.MulFusion(), call.emit(ops.MulFusion(), x, gate), decay)
+
+
+def _scaled(call: Call, x: Value, factor: float) -> Value:
+    return call.emit(ops.MulFusion(), x, call.like(factor, x))
+
+
+def _exponential() -> ExpFusion:
+    return ExpFusion(base=-1.0, scale=1.0, shift=0.0)
+
+
+@primitive("CeLU", operators="Celu MulFusion DivFusion", arguments="x alpha")
+def celu(call: Call) -> Value:
+    """max(0, x) + min(0, alpha (exp(x / alpha) - 1))"""
+    x, alpha = call.input(0), call.real("alpha", 1.0)
+    if alpha == 0:
+        raise call.block("it divides by 0", attribute="alpha")
+    shrunk = call.emit(ops.SubFusion(), call.emit(_exponential(), _scaled(call, x, 1 / alpha)), call.like(1, x))
+    negative = call.emit(Minimum(), _scaled(call, shrunk, alpha), call.like(0, x))
+    return call.emit(ops.AddFusion(), call.emit(Maximum(), x, call.like(0, x)), negative)
+
+
+@primitive("MishExt", operators="Activation MulFusion", arguments="input")
+def mish(call: Call) -> Value:
+    x = call.input(0)
+    soft = call.emit(Activation(activation_type=ActivationType.SOFTPLUS), x)
+    return call.emit(ops.MulFusion(), x, call.emit(Activation(activation_type=ActivationType.TANH), soft))
+
+
+@primitive("SoftplusExt", operators="Activation Where MulFusion", arguments="input beta threshold")
+def softplus(call: Call) -> Value:
+    """log(1 + exp(beta x)) / beta; x itself where beta x is above the threshold."""
+    x, beta = call.input(0), call.real("beta", 1.0)
+    if beta == 0:
+        raise call.block("it divides by 0", attribute="beta")
+    scaled = x if beta == 1 else _scaled(call, x, beta)
+    soft = call.emit(Activation(activation_type=ActivationType.SOFTPLUS), scaled)
+    soft = soft if beta == 1 else _scaled(call, soft, 1 / beta)
+    above = call.emit(Greater(), scaled, call.like(call.real("threshold", 20.0), x))
+    return call.emit(Where(), above, x, soft)
+
+
+@primitive("LogSigmoid", operators="Activation Neg", arguments="input")
+def log_sigmoid(call: Call) -> Value:
+    """-softplus(-x)"""
+    soft = call.emit(Activation(activation_type=ActivationType.SOFTPLUS), call.emit(Neg(), call.input(0)))
+    return call.emit(Neg(), soft)
+
+
+@primitive("HShrink", "SoftShrink", operators="Where SubFusion AddFusion", arguments="input lambd")
+def shrink(call: Call) -> Value:
+    """x beyond the threshold, by which SoftShrink moves it towards 0; 0 within."""
+    x, threshold = call.input(0), call.like(call.real("lambd", 0.5), call.input(0))
+    lower = call.emit(Neg(), threshold)
+    zero = call.like(0, x)
+    above, below = x, x
+    if call.operator == "SoftShrink":
+        above, below = call.emit(ops.SubFusion(), x, threshold), call.emit(ops.AddFusion(), x, threshold)
+    negative = call.emit(Where(), call.emit(Greater(), lower, x), below, zero)
+    return call.emit(Where(), call.emit(Greater(), x, threshold), above, negative)
+
+
+@primitive("Threshold", "InplaceThreshold", operators="Where Greater", arguments="input threshold value")
+def threshold(call: Call) -> Value:
+    x = call.input(0)
+    above = call.emit(Greater(), x, call.like(call.real("threshold", 0.0), x))
+    return call.emit(Where(), above, x, call.like(call.real("value", 0.0), x))
+
+
+@primitive("LogSoftmaxExt", operators="LogSoftmax", arguments="input dim dtype")
+def log_softmax(call: Call) -> Value:
+    """Without a dimension 0 of one or three dimensions, else 1."""
+    x = as_type(call, call.input(0), call.declared_type)
+    axes = call.integers("dim")
+    rank = len(call.require_shape(x, "a softmax without a dimension")) if not axes else 0
+    return call.emit(LogSoftmax(axis=axes[0] if axes else 0 if rank in (0, 1, 3) else 1), x)
+
+
+@primitive("SoftmaxExt", operators="Softmax", arguments="input dim dtype")
+def softmax(call: Call) -> Value:
+    x = as_type(call, call.input(0), call.declared_type)
+    return call.emit(Softmax(axis=call.integers("dim") or (-1,)), x)
+
+
+# ---- clamping ----
+
+
+@primitive(
+    "ClampScalar",
+    "ClampTensor",
+    "InplaceClampScalar",
+    "InplaceClampTensor",
+    operators="Maximum Minimum",
+    arguments="input min max",
+)
+def clamp(call: Call) -> Entry:
+    """Where the least is above the most, the most counts."""
+    return _clamped(call, call.input(0), 1, 2)
+
+
+@primitive("Hardtanh", "InplaceHardtanh", operators="Maximum Minimum", arguments="input min_val max_val")
+def hard_tanh(call: Call) -> Value:
+    return _clamped(call, call.input(0), 1, 2)
+
+
+def _clamped(call: Call, x: Value, least: int, most: int) -> Value:
+    kind = call.declared_type
+    x = as_type(call, x, kind)
+    for index, op in ((least, Maximum()), (most, Minimum())):
+        bound = call.optional(index)
+        if bound is not None:
+            x = call.emit(op, x, as_type(call, bound, kind))
+    return x
+
+
+# ---- powers and logarithms ----
+
+_BASES = {"Exp2": 2.0, "Log2": 2.0, "Log10": 10.0}
+
+
+@primitive("Exp2", operators="ExpFusion MulFusion", arguments="input")
+def power_of_two(call: Call) -> Value:
+    return call.emit(_exponential(), _scaled(call, as_type(call, call.input(0), call.declared_type), log(2)))
+
+
+@primitive("InplaceExp", operators="ExpFusion", arguments="input")
+def exponential(call: Call) -> Value:
+    return call.emit(_exponential(), call.input(0))
+
+
+@primitive("Expm1", operators="ExpFusion SubFusion", arguments="input")
+def exponential_less_one(call: Call) -> Value:
+    x = as_type(call, call.input(0), call.declared_type)
+    return call.emit(ops.SubFusion(), call.emit(_exponential(), x), call.like(1, x))
+
+
+@primitive("Log2", "Log10", operators="Log MulFusion", arguments="input")
+def logarithm(call: Call) -> Value:
+    x = as_type(call, call.input(0), call.declared_type)
+    return _scaled(call, call.emit(Log(), x), 1 / log(_BASES[call.operator]))
+
+
+@primitive("InplaceLog", operators="Log", arguments="input")
+def natural_logarithm(call: Call) -> Value:
+    return call.emit(Log(), call.input(0))
+
+
+@primitive("InplaceFloor", operators="Floor", arguments="input")
+def floor(call: Call) -> Value:
+    return call.emit(Floor(), call.input(0))
+
+
+@primitive("LogAddExp", operators="Maximum Log1p ExpFusion", arguments="input other")
+def log_add_exp(call: Call) -> Value:
+    """max(a, b) + log(1 + exp(-|a - b|))"""
+    first, second = call.input(0), call.input(1)
+    distance = call.emit(Neg(), call.emit(Abs(), call.emit(ops.SubFusion(), first, second)))
+    rest = call.emit(Log1p(), call.emit(_exponential(), distance))
+    return call.emit(ops.AddFusion(), call.emit(Maximum(), first, second), rest)

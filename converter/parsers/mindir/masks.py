@@ -1,0 +1,141 @@
+"""Masks, borders with a value, and rows of a table."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.ops.arithmetic import AddFusion, MulFusion, SubFusion
+from mslite.converter.mindir.ops.assembly import BroadcastTo, PadExtend, PadFusion
+from mslite.converter.mindir.ops.comparison import Equal, LessEqual, LogicalAnd, LogicalOr, Where
+from mslite.converter.mindir.ops.enums import DataType, PaddingMode
+from mslite.converter.mindir.ops.indexing import Gather
+from mslite.converter.mindir.ops.unary import Abs, IsFinite, IsInf, IsNaN
+
+from .call import Call
+from .entries import Entry
+from .generic import alike, as_type
+from .registry import primitive
+
+
+@primitive(
+    *("MaskedFill", "MaskedFillScalar", "InplaceMaskedFillScalar", "InplaceMaskedFillTensor"),
+    operators="Where",
+    arguments="input_x mask value",
+)
+def masked_fill(call: Call) -> Value:
+    """The value where the mask is true."""
+    x, value = call.input(0), call.input(2)
+    return call.emit(Where(), call.input(1), as_type(call, value, call.dtype(x)), x)
+
+
+@primitive("SelectV2", operators="Where", arguments="condition input other")
+def select(call: Call) -> Value:
+    return call.emit(Where(), call.input(0), *alike(call, call.input(1), call.input(2)))
+
+
+@primitive("NanToNum", operators="Where IsNaN IsInf", arguments="input nan posinf neginf")
+def nan_to_num(call: Call) -> Value:
+    """The least and the greatest float32 stand for infinities, unless the call says otherwise."""
+    x, most = call.input(0), 3.4028234663852886e38
+    wanted = (
+        (IsNaN(), call.real("nan", 0.0)),
+        (IsInf(detect_negative=False, detect_positive=True), call.real("posinf", most)),
+        (IsInf(detect_negative=True, detect_positive=False), call.real("neginf", -most)),
+    )
+    result = x
+    for op, number in wanted:
+        result = call.emit(Where(), call.emit(op, x), call.like(number, x), result)
+    return result
+
+
+_CONTINUED = {"edge": "edge", "circular": "wrap"}
+_MODES = {"constant": PaddingMode.CONSTANT, "reflect": PaddingMode.REFLECT}
+
+
+@primitive("PadV3", operators="PadFusion", arguments="input_x paddings value")
+def pad(call: Call) -> Entry:
+    """Borders of the last dimension first, pair by pair."""
+    mode = call.text("mode", "constant")
+    if mode not in _MODES and mode not in _CONTINUED:
+        raise call.block(f"the borders '{mode}' are not computed", "Use constant, reflect, edge or circular", "mode")
+    borders = call.flat_integers(call.constant(1, "the borders"), "paddings")
+    if not call.boolean("paddings_contiguous", True):
+        half = len(borders) // 2
+        borders = tuple(number for pair in zip(borders[:half], borders[half:], strict=False) for number in pair)
+    if mode in _CONTINUED:
+        return call.emit(PadExtend(mode=_CONTINUED[mode]), call.input(0), call.ints(_rows(call, borders)))
+    return _padded(call, borders, _MODES[mode], call.optional(2))
+
+
+@primitive("ConstantPadND", operators="PadFusion", arguments="input padding value")
+def constant_pad(call: Call) -> Entry:
+    return _padded(call, call.integers("padding") or (), PaddingMode.CONSTANT, call.optional(2))
+
+
+@primitive("ReflectionPad1D", "ReflectionPad2D", "ReflectionPad3D", operators="PadFusion", arguments="input padding")
+def reflection_pad(call: Call) -> Entry:
+    return _padded(call, call.integers("padding") or (), PaddingMode.REFLECT, None)
+
+
+@primitive("ReplicationPad1D", "ReplicationPad2D", "ReplicationPad3D", operators="PadExtend", arguments="input padding")
+def replication_pad(call: Call) -> Value:
+    return call.emit(PadExtend(mode="edge"), call.input(0), call.ints(_rows(call, call.integers("padding") or ())))
+
+
+def _rows(call: Call, borders: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """Begin and end of each dimension."""
+    shape = call.shape(call.input(0))
+    if shape is None or len(borders) % 2 or len(borders) > 2 * len(shape) or min(borders, default=0) < 0:
+        raise call.block(
+            f"{list(borders)} are not pairs of borders of the last dimensions", "Cut with a slice in the model"
+        )
+    pairs = [borders[i : i + 2] for i in range(0, len(borders), 2)][::-1]
+    return [(0, 0)] * (len(shape) - len(pairs)) + pairs
+
+
+def _padded(call: Call, borders: tuple[int, ...], mode: PaddingMode, value: Value | None) -> Value:
+    x, rows = call.input(0), _rows(call, borders)
+    if value is None or mode is not PaddingMode.CONSTANT:
+        return call.emit(PadFusion(padding_mode=mode), x, call.ints(rows))
+    if value.data is None or value.data.size != 1:
+        raise call.block("the value of its borders is computed", "Give a number")
+    return call.emit(PadFusion(padding_mode=mode, constant_value=float(value.data.reshape(-1)[0])), x, call.ints(rows))
+
+
+@primitive("Embedding", operators="Gather", arguments="input weight padding_idx max_norm norm_type scale_grad_by_freq")
+def embedding(call: Call) -> Value:
+    if call.attribute("max_norm") is not None:
+        raise call.block("rows are not made shorter", "Scale the weight before the export", "max_norm")
+    return call.emit(Gather(), call.input(1), call.input(0), call.ints(0))
+
+
+@primitive("EmbeddingLookup", operators="Gather", arguments="input_params input_indices offset")
+def embedding_lookup(call: Call) -> Value:
+    if call.integer("offset", 0):
+        raise call.block("an offset of the indices is not computed", "Subtract it in the model", "offset")
+    return call.emit(Gather(), call.input(0), call.input(1), call.ints(0))
+
+
+@primitive("BroadcastToView", operators="BroadcastTo", arguments="input shape")
+def broadcast(call: Call) -> Value:
+    shape = call.integers("shape")
+    return call.emit(BroadcastTo(), call.input(0), call.index_list(1) if shape is None else call.ints(shape))
+
+
+@primitive(
+    "IsClose",
+    operators="Equal LessEqual IsFinite IsNaN LogicalAnd LogicalOr",
+    arguments="input other rtol atol equal_nan",
+)
+def is_close(call: Call) -> Value:
+    """a = b, or |a - b| <= atol + rtol |b| for a finite b."""
+    a, b = (as_type(call, value, DataType.FLOAT32) for value in (call.input(0), call.input(1)))
+    distance = call.emit(Abs(), call.emit(SubFusion(), a, b))
+    allowed = call.emit(MulFusion(), call.emit(Abs(), b), call.const(call.real("rtol", 1e-5), np.float32))
+    allowed = call.emit(AddFusion(), allowed, call.const(call.real("atol", 1e-8), np.float32))
+    near = call.emit(LogicalAnd(), call.emit(LessEqual(), distance, allowed), call.emit(IsFinite(), b))
+    near = call.emit(LogicalOr(), call.emit(Equal(), a, b), near)
+    if not call.boolean("equal_nan"):
+        return near
+    return call.emit(LogicalOr(), near, call.emit(LogicalAnd(), call.emit(IsNaN(), a), call.emit(IsNaN(), b)))
