@@ -15,7 +15,14 @@ from mslite.converter.mindir.ops.custom import Custom
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.options import Options
 from mslite.converter.parsers.pytorch import NotRun, ProgramRuns, run_program
-from mslite.converter.verify.closeness import AGREES, TOLERANCE, TOLERANCE_FLOAT16, Difference, difference
+from mslite.converter.verify.closeness import (
+    AGREES,
+    TOLERANCE,
+    TOLERANCE_FLOAT16,
+    TOLERANCE_QUANTISED,
+    Difference,
+    difference,
+)
 
 LONGEST = 120
 """Seconds for the runs of the program with the start of PyTorch, and again for each run of the result."""
@@ -60,6 +67,8 @@ def _compared(file: Path, module: Module, options: Options, runs: ProgramRuns) -
     context.run_limits.milliseconds = LONGEST * 1000
     model = mslite.Model()
     share = TOLERANCE_FLOAT16 if runs.is_coarse or _is_coarse(module) else TOLERANCE
+    if runs.is_quantised:
+        share = TOLERANCE_QUANTISED
     by_chance: set[str] = set()
     start = time.monotonic()
     try:

@@ -38,7 +38,7 @@ BY_REASON = {
         " com.microsoft.Sampling com.microsoft.ShrunkenGather com.microsoft.SparseAttention"
         " com.microsoft.SparseToDenseMatMul com.microsoft.UnfoldTensor com.microsoft.WhisperBeamSearch"
         " com.microsoft.WordConvEmbedding ai.onnx.ml.CastMap ai.onnx.ml.CategoryMapper ai.onnx.ml.DictVectorizer"
-        " ai.onnx.ml.LinearClassifier ai.onnx.ml.SVMClassifier ai.onnx.ml.SVMRegressor"
+        " ai.onnx.ml.SVMClassifier ai.onnx.ml.SVMRegressor"
         " ai.onnx.ml.TreeEnsemble ai.onnx.ml.TreeEnsembleClassifier ai.onnx.ml.TreeEnsembleRegressor"
         " ai.onnx.ml.ZipMap ai.onnx.preview.training.Adagrad ai.onnx.preview.training.Adam"
         " ai.onnx.preview.training.Gradient ai.onnx.preview.training.Momentum"

@@ -213,6 +213,17 @@ def _any_of_none(call: Any) -> None:
     call.replace(call.emit(aten.gt.Scalar, count, 0))
 
 
+def _power_of_nothing(call: Any) -> None:
+    """One identity for each matrix; the exporter makes a single one."""
+    operand = call["self"]
+    value, size = operand.meta["val"], operand.meta["val"].shape[-1]
+    if call["n"] == 0 and isinstance(size, int):
+        places = call.emit(aten.arange.default, size)
+        identity = call.emit(aten.eq.Tensor, places, call.emit(aten.unsqueeze.default, places, 1))
+        identity = call.emit(aten.to.dtype, identity, value.dtype)
+        call.replace(call.emit(aten.expand_as.default, identity, operand))
+
+
 WRITTEN_OUT: dict[Any, Callable[[Any], None]] = {
     aten.copy_.default: _copied,
     **dict.fromkeys((aten.index_put.default, aten.index_put_.default), _put_by_mask),
@@ -220,6 +231,7 @@ WRITTEN_OUT: dict[Any, Callable[[Any], None]] = {
     aten.cross_entropy_loss.default: _entropy,
     **dict.fromkeys((aten.sort.stable, aten.argsort.stable), _sorted_stably),
     **dict.fromkeys((aten.cdist.default, aten._cdist_forward.default), _distances),
+    **dict.fromkeys((aten.matrix_power.default, aten.linalg_matrix_power.default), _power_of_nothing),
     aten.logaddexp.default: _sum_of_exponentials,
     aten.logcumsumexp.default: _running_sum_of_exponentials,
     **dict.fromkeys(_SHIFTS, _shifted),

@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mslite.converter.errors import ConversionError
+from mslite.converter.parsers.onnx import parse
+
 from .helper import Array, check, one, random
 from .microsoft import foreign
 
@@ -34,6 +37,33 @@ CASES: list[tuple[str, Array, dict[str, Any]]] = [
 def test_classical(name: str, x: Array, attributes: dict[str, Any], tmp_path: Path) -> None:
     inputs = {"x": x}
     check(foreign(name, inputs, domain=ML, **attributes), inputs, tmp_path)
+
+
+CLASSIFIERS: list[tuple[Array, dict[str, Any]]] = [
+    (ROWS, {"coefficients": [1.0, 2, 3, -1, -2, -3], "intercepts": [0.5, -0.5], "classlabels_ints": [4, -7], "post_transform": "LOGISTIC"}),
+    (ROWS, {"coefficients": [-4.0, -3, -2, -1, 0, 1, 2, 3, 4], "intercepts": [0.0, 0.5, 1.0], "classlabels_ints": [0, 1, 2], "multi_class": 1, "post_transform": "SOFTMAX"}),
+    (np.array([[1, -2, 3]], np.int64), {"coefficients": [-4.0, -3, -2, -1, 0, 1, 2, 3, 4], "intercepts": [0.5, 0.0, 0.25], "classlabels_ints": [3, 2, 9]}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("x", "attributes"), CLASSIFIERS)
+def test_linear_classifier(x: Array, attributes: dict[str, Any], tmp_path: Path) -> None:
+    check(foreign("LinearClassifier", {"x": x}, outputs=2, domain=ML, **attributes), {"x": x}, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "attributes", "remedy"),
+    [
+        ("LinearClassifier", {"coefficients": [1.0, 2, 3], "classlabels_ints": [0, 1]}, "skl2onnx"),
+        ("LinearClassifier", {"coefficients": [1.0, 2, 3], "classlabels_strings": ["a", "b"]}, "integers as classes"),
+        ("ZipMap", {"classlabels_int64s": [0, 1, 2]}, "zipmap"),
+    ],
+)
+def test_refused(name: str, attributes: dict[str, Any], remedy: str) -> None:
+    outputs = 2 if name == "LinearClassifier" else 1
+    model = foreign(name, {"x": ROWS}, outputs=outputs, domain=ML, **attributes)
+    with pytest.raises(ConversionError, match=remedy):
+        parse(model)
 
 
 def test_columns(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from mslite.converter.cli import main
 from mslite.converter.errors import ConversionError
 from mslite.converter.parsers.pytorch.expressions import UnsafeProgram, check_expression
 from mslite.converter.parsers.pytorch.pickles import UnsafePickle, check_pickle
+from mslite.converter.parsers.pytorch.program import checked_program
 from mslite.converter.parsers.pytorch.screen import write_screened
 
 from .hostile import archive, attacks, model, program
@@ -77,6 +78,7 @@ def test_plain_values_are_no_danger(value: object) -> None:
         (b"\x80\x02h\x05.", "does not remember"),
         (b"\x80\x02]q\x00h\x00a.", "holds itself"),
         (b"\x80\x02cbuiltins\neval\n.", r"builtins\.eval"),
+        (b"\x80\x02ctorch._utils\n_rebuild_wrapper_subclass\n.", "unwrap_tensor_subclass"),
         (b"\x80\x04(\x8c\x02os\x8c\x06systemc\n\n\x93.", "names"),
         (b"\x80\x02ctorch\nFloatStorage\n)R.", "calls"),
         (b"\x80\x02ctorch\nFloatStorage\n}X\x01\x00\x00\x00xK\x01sb.", "sets attributes"),
@@ -87,6 +89,11 @@ def test_plain_values_are_no_danger(value: object) -> None:
 def test_what_pickles_may_not_do(data: bytes, reason: str) -> None:
     with pytest.raises(UnsafePickle, match=reason):
         check_pickle(data, "net.pt2")
+
+
+def test_operators_of_torchao_are_refused_with_a_remedy() -> None:
+    with pytest.raises(UnsafeProgram, match="quantise it here"):
+        checked_program(b'{"target": "torch.ops.torchao.quantize_affine.default"}')
 
 
 @pytest.mark.parametrize(

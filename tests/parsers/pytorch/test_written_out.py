@@ -101,6 +101,7 @@ def _numbers() -> _Cases:
         "stable": (lambda x: tuple(torch.sort(x % 3, dim=1, stable=True)), (integers,)),
         "stable, descending": (lambda x: torch.argsort(x % 3, dim=0, descending=True, stable=True), (integers,)),
         **{f"cdist {p}": (lambda x, y, p=p: torch.cdist(x, y, p), (x, y)) for p in (0.0, 1.0, 2.0, torch.inf)},
+        "power 0 of matrices": (lambda x: torch.matrix_power(x, 0), arrays((2, 3, 3))),
         "logaddexp": (lambda x, y: torch.logaddexp(x * 90, y * 90), (x, z)),
         "logaddexp of infinities": (lambda x: torch.logaddexp(x / 0, x / 0), (x,)),
         "logcumsumexp": (lambda x: torch.logcumsumexp(x * 90, 1), (x,)),

@@ -55,6 +55,21 @@ def linear(g: Builder, name: str) -> None:
     add(g, name, x, coefficients=weights, intercepts=intercepts, targets=targets)
 
 
+@operator("ai.onnx.ml.LinearClassifier")
+def classifier(g: Builder, name: str) -> None:
+    x, classes = table(g), g.integer(2, 4)
+    g.nodes_results(
+        name.removeprefix("ai.onnx.ml."),
+        x,
+        outputs=2,
+        domain=_DOMAIN,
+        coefficients=numbers(g, classes * x.shape[1], -1.0, 1.0),
+        intercepts=numbers(g, classes, -1.0, 1.0),
+        classlabels_ints=[3 * index - 4 for index in range(classes)],
+        post_transform=g.choose((None, "NONE", "LOGISTIC", "SOFTMAX")),
+    )
+
+
 @operator("ai.onnx.ml.ArrayFeatureExtractor")
 def extractor(g: Builder, name: str) -> None:
     x = table(g)

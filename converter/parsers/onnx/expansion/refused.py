@@ -67,13 +67,11 @@ _SCIKIT_REFUSED = (
     "CastMap",
     "CategoryMapper",
     "DictVectorizer",
-    "LinearClassifier",
     "SVMClassifier",
     "SVMRegressor",
     "TreeEnsemble",
     "TreeEnsembleClassifier",
     "TreeEnsembleRegressor",
-    "ZipMap",
 )
 
 
@@ -82,3 +80,9 @@ def _refuse_scikit(body: Body) -> None:
 
 
 expands(*_SCIKIT_REFUSED, domain="ai.onnx.ml")(_refuse_scikit)
+
+
+@expands("ZipMap", domain="ai.onnx.ml")
+def _refuse_zip_map(body: Body) -> None:
+    reason = "a list of dictionaries, from classes to probabilities, is not supported"
+    raise body.block(reason, "Export with options={'zipmap': False}: the probabilities are a tensor then")

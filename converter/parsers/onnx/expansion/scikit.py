@@ -89,23 +89,46 @@ def normalizer(body: Body) -> None:
     body.result(0, body.op("Div", x, safe))
 
 
-@expands("LinearRegressor", domain=MACHINE_LEARNING)
-def linear_regressor(body: Body) -> None:
-    """x times the transposed coefficients [targets, columns], plus the intercepts."""
-    targets, coefficients = body.integer("targets", 1), body.reals("coefficients") or ()
-    if targets < 1 or not coefficients or len(coefficients) % targets:
-        raise body.block(f"do not fit {targets} targets", "Export the model again", "coefficients")
-    after = body.text("post_transform", "NONE")
-    matrix = np.array(coefficients, np.float32).reshape(targets, -1)
+def _linear(body: Body, rows: int, counted: str) -> str:
+    """x times the transposed coefficients [rows, columns], plus the intercepts."""
+    coefficients, intercepts = body.reals("coefficients") or (), body.reals("intercepts")
+    if rows < 1 or not coefficients or len(coefficients) % rows:
+        raise body.block(f"do not fit {rows} {counted}", "Export the model again", "coefficients")
+    matrix = np.array(coefficients, np.float32).reshape(rows, -1)
     result = body.op("MatMul", _float(body, body.input(0)), body.const(np.ascontiguousarray(matrix.T)))
-    intercepts = body.reals("intercepts")
-    if intercepts:
-        result = body.op("Add", result, _row(body, intercepts))
+    return body.op("Add", result, _row(body, intercepts)) if intercepts else result
+
+
+def _transformed(body: Body, scores: str) -> str:
+    after = body.text("post_transform", "NONE")
     if after not in ("NONE", "LOGISTIC", "SOFTMAX"):
         raise body.block(f"'{after}' is not supported", "Use NONE, LOGISTIC or SOFTMAX", "post_transform")
     if after == "LOGISTIC":
-        result = body.op("Sigmoid", result)
-    body.result(0, body.op("Softmax", result, axis=1) if after == "SOFTMAX" else result)
+        return body.op("Sigmoid", scores)
+    return body.op("Softmax", scores, axis=1) if after == "SOFTMAX" else scores
+
+
+@expands("LinearRegressor", domain=MACHINE_LEARNING)
+def linear_regressor(body: Body) -> None:
+    body.result(0, _transformed(body, _linear(body, body.integer("targets", 1), "targets")))
+
+
+@expands("LinearClassifier", domain=MACHINE_LEARNING)
+def linear_classifier(body: Body) -> None:
+    """The class with the largest score of each row, and the scores."""
+    body.ignore("multi_class")
+    if body.has_attribute("classlabels_strings"):
+        raise body.block("strings are not supported", "Train with integers as classes", "classlabels_strings")
+    if body.rank(body.input(0)) != 2:
+        raise body.block("one sample without a batch is not supported", "Export the model with inputs [batch, columns]")
+    labels, columns = body.integers("classlabels_ints") or (), (body.dims(body.input(0)) or [None])[-1]
+    rows = len(body.reals("coefficients") or ()) // columns if columns else len(labels)
+    if len(labels) < 2 or rows != len(labels) or len(body.reals("intercepts") or labels) != rows:
+        remedy = "Export the model with skl2onnx, which writes one row of coefficients and an intercept for each class"
+        raise body.block("a classifier with other than one score for each class is not supported", remedy)
+    scores = _linear(body, len(labels), "classes")
+    body.result(1, _transformed(body, scores))
+    body.result(0, body.op("Gather", body.ints(*labels), body.op("ArgMax", scores, axis=1, keepdims=0)))
 
 
 @expands("OneHotEncoder", domain=MACHINE_LEARNING)
