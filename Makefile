@@ -190,6 +190,11 @@ test-wheel: $(BUILD)/python-ready
 test-frameworks check-frameworks: $(BUILD)/python-ready
 	@.ci/check_frameworks $(BUILD)
 
+# The original's converter and runtime beside mslite, where they can be installed.
+.PHONY: check-original
+check-original: $(BUILD)/python-ready
+	@.ci/timed $@ .ci/check_original $(BUILD)
+
 # The reference of the APIs, of what headers and docstrings say; a warning is an error.
 .PHONY: docs
 docs: $(BUILD)/python-ready

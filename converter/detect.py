@@ -18,6 +18,8 @@ _SUFFIXES = {
     ".pt": FmkType.PYTORCH,
     ".pth": FmkType.PYTORCH,
     ".ms": FmkType.MSLITE,
+    ".ckpt": FmkType.MINDIR,  # checkpoints, of which the front end says how to make a model
+    ".safetensors": FmkType.MINDIR,
 }
 _TENSORFLOW_SUFFIXES = (".h5", ".hdf5", ".keras")
 _IDENTIFIERS = {b"MSL2": FmkType.MSLITE, b"MSL1": FmkType.MSLITE, b"TFL3": FmkType.TFLITE}

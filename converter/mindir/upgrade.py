@@ -9,7 +9,7 @@ from .flatbuffer import FlatBufferError
 from .ops import Operator
 from .ops.enums import ActivationType
 from .ops.tables import MetaGraph
-from .upgrade_meanings import read_resize_operands, read_top_k
+from .upgrade_meanings import read_list_operands, read_nearest, read_resize_operands, read_scalar_bias, read_top_k
 from .upgrade_norms import find_channels_last
 
 WIRE_VERSION = "MindSpore Lite 2.7.0"
@@ -39,10 +39,13 @@ def refuse_removed_operator(number: int, version: str) -> None:
 
 def upgrade(meta: MetaGraph) -> None:
     """Rewrites what an old file says differently, in place: placeholder quantisation records, activation 20, InstanceNorm with
-    channels last, TopKFusion, and the sizes of Resize."""
+    channels last, TopKFusion, sizes and rounding of Resize, a bias of one number, lists that are operands of Split and Squeeze."""
     version = version_of(meta.version) or (2, 0)
     if version < (1, 6):
         read_top_k(meta)
+    read_list_operands(meta)
+    read_nearest(meta)
+    read_scalar_bias(meta)
     if not is_old(meta.version):
         find_channels_last(meta, rows_change_layout=version >= (2, 0))
         return

@@ -6,12 +6,20 @@ import dataclasses
 
 import numpy as np
 
-from .ops.enums import DataType, Format
+from .graph import Array
+from .ops import Operator
+from .ops.assembly import Split
+from .ops.enums import CoordinateTransformMode, DataType, Format, NearestMode, ResizeMethod
+from .ops.matmul import MatMulFusion
+from .ops.rearrange import Squeeze
 from .ops.reduction import TopKFusion
 from .ops.resize import Resize
 from .ops.tables import CNode, MetaGraph, Tensor
 
 _SIZES = 4
+_LONGEST_LIST = 1 << 16
+_MOST_COLUMNS = 1 << 24
+_INTEGERS: dict[int, np.dtype[np.int32 | np.int64]] = {DataType.INT32: np.dtype("<i4"), DataType.INT64: np.dtype("<i8")}
 
 
 def read_top_k(meta: MetaGraph) -> None:
@@ -45,3 +53,72 @@ def _target(node: CNode, place: int) -> bool:
 def _is_nchw(tensor: Tensor) -> bool:
     is_number = tensor.dataType in (DataType.INT32, DataType.FLOAT32)
     return is_number and tensor.format is Format.NCHW and len(memoryview(tensor.data or b"").cast("B")) == 4 * _SIZES
+
+
+def read_nearest(meta: MetaGraph) -> None:
+    """The kernel for NEAREST knows no rounding: with ASYMMETRIC it takes the pixel before. 2.x writes ROUND_HALF_DOWN there."""
+    for node in meta.nodes or ():
+        op = node.primitive
+        if not isinstance(op, Resize) or op.method is not ResizeMethod.NEAREST:
+            continue
+        is_plain = op.coordinate_transform_mode is CoordinateTransformMode.ASYMMETRIC
+        if is_plain and op.nearest_mode is NearestMode.ROUND_HALF_DOWN:
+            node.primitive = dataclasses.replace(op, nearest_mode=NearestMode.FLOOR)
+
+
+def read_scalar_bias(meta: MetaGraph) -> None:
+    """A constant bias of one number, which 2.x writes for Gemm, is one for each column: in place."""
+    tensors = meta.allTensors or []
+    for node in meta.nodes or ():
+        operands = node.inputIndex or ()
+        if not isinstance(node.primitive, MatMulFusion) or len(operands) != 3 or max(operands) >= len(tensors):
+            continue
+        bias = tensors[operands[2]]
+        data = memoryview(bias.data or b"").cast("B")
+        if bias.dataType != DataType.FLOAT32 or len(data) != 4 or len(bias.dims or ()) > 1:
+            continue
+        columns = _columns(node, node.primitive, tensors)
+        if columns:
+            row = data.tobytes() * columns
+            tensors.append(dataclasses.replace(bias, dims=(columns,), data=memoryview(row), name=f"{bias.name}_row"))
+            node.inputIndex = (*operands[:2], len(tensors) - 1)
+
+
+def _columns(node: CNode, op: MatMulFusion, tensors: list[Tensor]) -> int:
+    """As far as the file says them of the second operand, else of the result; 0 where it does not."""
+    dims = tensors[(node.inputIndex or ())[1]].dims or ()
+    columns = -1
+    if len(dims) > 1:
+        columns = dims[-2 if op.transpose_b else -1]
+    elif node.outputIndex and node.outputIndex[0] < len(tensors):
+        columns = (*(tensors[node.outputIndex[0]].dims or (-1,)),)[-1]
+    return columns if 0 < columns <= _MOST_COLUMNS else 0
+
+
+def read_list_operands(meta: MetaGraph) -> None:
+    """Since 2.0, sizes of Split and axes of Squeeze may be a constant operand, which counts more than the attribute: in place."""
+    tensors = meta.allTensors or []
+    for node in meta.nodes or ():
+        operands = node.inputIndex or ()
+        if not isinstance(node.primitive, Split | Squeeze) or len(operands) != 2 or operands[1] >= len(tensors):
+            continue
+        entries = _list(tensors[operands[1]])
+        if entries is not None:
+            node.primitive = _with_list(node.primitive, entries)
+            node.inputIndex = operands[:1]
+
+
+def _with_list(op: Split | Squeeze, entries: Array) -> Operator:
+    numbers = tuple(int(entry) for entry in entries)
+    if isinstance(op, Split):
+        return dataclasses.replace(op, size_splits=numbers)
+    return dataclasses.replace(op, axis=numbers)
+
+
+def _list(tensor: Tensor) -> Array | None:
+    """The integers of a constant list, or None where it is none."""
+    data = memoryview(tensor.data or b"").cast("B")
+    dtype = _INTEGERS.get(tensor.dataType)
+    if dtype is None or len(tensor.dims or ()) > 1 or not 0 < len(data) <= _LONGEST_LIST or len(data) % dtype.itemsize:
+        return None
+    return np.frombuffer(data, dtype)

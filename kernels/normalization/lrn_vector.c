@@ -59,7 +59,9 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
       const int32_t lanes = channels - c < SIMD_WIDTH ? (int32_t)(channels - c) : SIMD_WIDTH;
       simd_f32 sum = simd_set(0.0F);
       for (int64_t k = 0; k <= 2 * radius; ++k) sum += simd_load(squares + c + k);
-      const simd_f32 scale = math_exp(power * math_log(simd_fma(alpha, sum, bias)));
+      /* beta = 0 leaves x as it is, also where the base is 0. */
+      const simd_f32 base = numbers->beta == 0 ? simd_set(1.0F) : simd_fma(alpha, sum, bias);
+      const simd_f32 scale = math_exp(power * math_log(base));
       simd_store_lanes(y + c, simd_load_lanes(x + c, lanes) * scale, lanes);
     }
   }

@@ -144,4 +144,5 @@ for _p in (1, 2):
         [np.concatenate([normal(3, 5, 7), np.zeros((1, 5, 7), np.float32)])],
     )
 case("image", ops.LRN(depth_radius=2, bias=1.0, alpha=2e-2, beta=0.75), [_IMAGE])
+case("no-attributes", ops.LRN(depth_radius=1), [_IMAGE])
 case("wide-radius", ops.LRN(depth_radius=40, bias=2.0, alpha=0.1, beta=0.5), [_IMAGE])

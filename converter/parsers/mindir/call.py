@@ -21,8 +21,11 @@ from mslite.converter.parsers.scope import Origin
 
 from .attributes import Attributes
 from .blocked import Blocked, Dependent
-from .entries import Entry, Failed, Immediate, Order, Sequence, flattened
+from .entries import Absent, Entry, Failed, Immediate, Order, Sequence, flattened
 from .scope import Scope
+
+_INT32 = (-(1 << 31), (1 << 31) - 1)
+"""Positions beyond these stand for an end: MindSpore writes them so."""
 
 _FLAT_LSTM = 4
 """Operands of an LSTM whose weights are one vector."""
@@ -48,6 +51,8 @@ class Call(Attributes):
         self.origin = Origin(name, operator)
         self.emitted: set[int] = set()
         """Identities of the nodes that this call emitted."""
+        self.declared_type = DataType.UNKNOWN
+        """Element type that the file gives the first result."""
         self.declared_outputs = 1
         """Number of results that the file gives the node."""
 
@@ -84,6 +89,8 @@ class Call(Attributes):
             return self._immediate(entry.contents)
         if isinstance(entry, Sequence):
             return self._stacked(entry)
+        if isinstance(entry, Absent):
+            raise self.block(entry.reason, "Compute it beside the node in the model")
         raise self.block("a sub-graph or an order edge stands where a tensor is expected")
 
     def _immediate(self, value: Any) -> Value:
@@ -119,6 +126,12 @@ class Call(Attributes):
         if value.data is None:
             raise self.block(f"{what} (input {index}) is computed at run time", "Export the model with fixed values")
         return value.data
+
+    def index_list(self, index: int) -> Value:
+        """An operand of axes, sizes or positions: a constant is int32."""
+        value = self.input(index)
+        is_wide = value.data is not None and value.data.dtype == np.int64
+        return self.ints(np.clip(value.data, *_INT32)) if is_wide and value.data is not None else value
 
     def shape(self, value: Value) -> tuple[int, ...] | None:
         """Dimensions as the file says, -1 where unknown; None when not even the rank is known."""

@@ -9,6 +9,7 @@ from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops.convolution import AdderFusion, Conv2DFusion, Conv2dTransposeFusion
 from mslite.converter.mindir.ops.enums import (
     CoordinateTransformMode,
+    DataType,
     Format,
     NearestMode,
     PadMode,
@@ -17,6 +18,7 @@ from mslite.converter.mindir.ops.enums import (
 )
 from mslite.converter.mindir.ops.pooling import AvgPoolFusion, MaxPoolFusion
 from mslite.converter.mindir.ops.resize import Resize
+from mslite.converter.mindir.ops.unary import Cast
 
 from .call import Call
 from .layout import in_layout
@@ -192,9 +194,16 @@ def resize_nearest(call: Call) -> Value:
 
 
 def _resize(call: Call, method: ResizeMethod) -> Value:
-    size = call.integers("size")
-    if size is None or len(size) != 2 or any(not 0 < each < 1 << 31 for each in size):
-        raise call.block("the size has to be constant, [height, width]", attribute="size")
+    computed = None
+    size = (0, 0)
+    if len(call.entries) > 1 and not call.has("size"):
+        computed = call.input(1)
+        if call.dtype(computed) is DataType.INT64:
+            computed = call.emit(Cast(), computed, call.ints(int(DataType.INT32)))
+    else:
+        size = call.integers("size") or ()
+        if len(size) != 2 or any(not 0 < each < 1 << 31 for each in size):
+            raise call.block(f"{list(size)} is no [height, width]", attribute="size")
     coordinates = CoordinateTransformMode.ASYMMETRIC
     if call.boolean("align_corners"):
         coordinates = CoordinateTransformMode.ALIGN_CORNERS
@@ -208,4 +217,4 @@ def _resize(call: Call, method: ResizeMethod) -> Value:
         coordinate_transform_mode=coordinates,
         nearest_mode=NearestMode.FLOOR if asymmetric else NearestMode.ROUND_HALF_UP,
     )
-    return in_layout(call, op, [call.input(0)], 1)[0]
+    return in_layout(call, op, [call.input(0)] if computed is None else [call.input(0), computed], 1)[0]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from mslite.converter.mindir.graph import Value, numpy_type
 from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops import arithmetic as ops
@@ -12,7 +14,7 @@ from mslite.converter.mindir.ops.unary import Cast, ExpFusion, Reciprocal, Rsqrt
 
 from .call import Call
 from .entries import Entry, Immediate
-from .generic import emit_own
+from .generic import alike, emit_own
 from .registry import primitive
 
 _ACTIVATIONS = {
@@ -74,14 +76,13 @@ _BINARY: dict[str, type[Operator]] = {
     "TensorAdd": ops.AddFusion,
     "Sub": ops.SubFusion,
     "Mul": ops.MulFusion,
-    "Muls": ops.MulFusion,
     "Div": ops.DivFusion,
 }
 
 
 @primitive(*_BINARY, operators="AddFusion SubFusion MulFusion DivFusion")
 def binary(call: Call) -> Value:
-    return call.emit(_BINARY[call.operator](), *both(call))
+    return call.emit(_BINARY[call.operator](), *alike(call, *both(call)))
 
 
 @primitive("BiasAdd", operators="BiasAdd", arguments="input_x bias data_format")
@@ -92,11 +93,11 @@ def bias_add(call: Call) -> Entry:
 
 @primitive("Pow", operators="PowFusion")
 def power(call: Call) -> Value:
-    return call.emit(ops.PowFusion(scale=1.0, shift=0.0), *both(call))
+    return call.emit(ops.PowFusion(scale=1.0, shift=0.0), *alike(call, *both(call)))
 
 
 def both(call: Call) -> tuple[Value, Value]:
-    """Two operands of one type: a number beside a tensor takes the tensor's."""
+    """Two operands of one type: a number beside a tensor takes the tensor's, but a real one makes integers real."""
     if len(call.entries) < 2:
         raise call.block("it has fewer than two operands")
     first, second = call.entries[0], call.entries[1]
@@ -104,8 +105,12 @@ def both(call: Call) -> tuple[Value, Value]:
         if isinstance(number, Immediate) and isinstance(number.contents, bool | int | float):
             value = call.value(tensor)
             dtype = call.dtype(value)
-            if dtype is DataType.UNKNOWN or (isinstance(number.contents, float) and numpy_type(dtype).kind != "f"):
+            if dtype is DataType.UNKNOWN:
                 break
+            if isinstance(number.contents, float) and numpy_type(dtype).kind != "f":
+                value = call.emit(Cast(), value, call.ints(int(DataType.FLOAT32)))
+                made = call.const(number.contents, np.float32)
+                return (made, value) if number is first else (value, made)
             made = call.like(number.contents, value)
             return (made, value) if number is first else (value, made)
     return call.input(0), call.input(1)

@@ -50,7 +50,14 @@ class Failed:
     """The result of a node that stands in the way: what reads it is not reported again."""
 
 
-Entry = Value | Immediate | Sequence | Order | Closure | Choice | Failed
+@dataclass(frozen=True)
+class Absent:
+    """A result that is not computed: it stands in the way of what reads it."""
+
+    reason: str
+
+
+Entry = Value | Immediate | Sequence | Order | Closure | Choice | Failed | Absent
 
 
 def flattened(entries: Iterable[Entry]) -> list[Entry]:

@@ -9,6 +9,7 @@ from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.encrypted import encryption_of
 from mslite.converter.parsers.protobuf import Message, ProtobufError, parse_binary
 
+from .checkpoint import export_advice, is_checkpoint
 from .messages import GraphProto, ModelProto
 
 KNOWN_VERSION = 3
@@ -24,6 +25,8 @@ def file_error(name: str, message: str, code: ReturnCode = ReturnCode.GRAPH_FILE
 def load(path: Path, opener: Opener | None = None) -> Message:
     """The model in a file, with the parameters of its variables folder. `opener` decrypts both. Raises ConversionError."""
     content = _read(path, opener)
+    if is_checkpoint(content):
+        raise file_error(str(path), export_advice(path))
     encryption = encryption_of(content)
     if encryption is not None:
         message = f"the file is encrypted ({encryption}). Give its key with --decryptKey and --decryptMode={encryption}"

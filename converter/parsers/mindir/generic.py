@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from mslite.converter.mindir.flatbuffer import FlatBufferError
-from mslite.converter.mindir.graph import Value
-from mslite.converter.mindir.ops import Operator
+from mslite.converter.mindir.graph import Value, data_type_of, numpy_type
+from mslite.converter.mindir.ops import OPERATORS, Operator
 from mslite.converter.mindir.ops.custom import Custom
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.ops.unary import Cast
 from mslite.converter.mindir.wire import from_custom
 
 from .call import Call
 from .entries import Entry, Immediate, Sequence, flattened
 from .layout import in_layout
+from .registry import ARGUMENTS
 from .weights import channel_last
 
 
@@ -21,8 +26,66 @@ def convert_own(call: Call, operator: type[Operator]) -> Entry:
         return _custom(call)
     op = operator(**{attribute.name: call.declared(attribute) for attribute in declaration.attributes})
     repeated = any(operand.repeated for operand in declaration.inputs)
-    values = call.tensors() if repeated else _operands(call)
+    values = call.tensors() if repeated else _operands(call)[: _tensor_count(call)]
+    if [operand.name for operand in declaration.inputs] == ["a", "b"] and len(values) == 2:
+        values = list(alike(call, *values))
     return emit_own(call, op, values)
+
+
+def alike(call: Call, first: Value, second: Value) -> tuple[Value, Value]:
+    """Two operands in one element type: that of the result, unless it is that of a comparison, else the wider one."""
+    types = [call.dtype(value) for value in (first, second)]
+    wanted = call.declared_type
+    if DataType.UNKNOWN in types or DataType.STRING in types:
+        return first, second
+    if wanted in (DataType.UNKNOWN, DataType.BOOL):
+        if types[0] is types[1]:
+            return first, second
+        wanted = data_type_of(np.result_type(*(numpy_type(known) for known in types)))
+        wanted = DataType.FLOAT32 if wanted is DataType.FLOAT64 and DataType.FLOAT64 not in types else wanted
+    return as_type(call, first, wanted), as_type(call, second, wanted)
+
+
+def as_type(call: Call, value: Value, wanted: DataType) -> Value:
+    """The value in an element type, cast where it is known to be of another."""
+    known = call.dtype(value)
+    return value if known in (wanted, DataType.UNKNOWN) else call.emit(Cast(), value, call.ints(int(wanted)))
+
+
+_ARGUMENTS = {
+    "BinaryCrossEntropy": "input target weight reduction",
+    "CumProd": "x axis exclusive reverse",
+    "GLU": "x axis",
+    "IsInf": "input",
+    "NLLLoss": "logits labels weight reduction ignore_index",
+    "ReverseV2": "input axis",
+    "Round": "input decimals",
+    "SmoothL1Loss": "prediction target beta reduction",
+}
+"""Of the function form, for those whose attributes are arguments there."""
+for _name, _arguments in _ARGUMENTS.items():
+    ARGUMENTS.setdefault(_name, tuple(_arguments.split()))
+
+_PLAIN_ARGUMENTS: dict[str, dict[str, int | str]] = {
+    "Round": {"decimals": 0},
+    "NLLLoss": {"ignore_index": -100},
+    "SmoothL1Loss": {"reduction": "none"},
+}
+"""What is asked of arguments that the operator of ours does not have."""
+
+
+def _tensor_count(call: Call) -> int | None:
+    """How many of the operands are tensors, where the others are attributes. Raises Blocked for arguments beyond the operator."""
+    arguments = _ARGUMENTS.get(call.operator)
+    if arguments is None:
+        return None
+    operator = OPERATORS[call.operator]
+    attributes = {attribute.name for attribute in operator.declaration.attributes}
+    for name, wanted in _PLAIN_ARGUMENTS.get(call.operator, {}).items():
+        if call.has(name) and call.attribute(name) not in (wanted, None):
+            raise call.block(f"only {wanted!r} is computed", "Compute the rest beside it in the model", name)
+    beyond = attributes | set(_PLAIN_ARGUMENTS.get(call.operator, {}))
+    return sum(name not in beyond for name in arguments.split())
 
 
 def _operands(call: Call) -> list[Value]:

@@ -21,6 +21,7 @@ from .described import is_monad, is_tensor, is_type, result_types, tuple_length
 from .entries import Entry, Failed, Immediate, Order, Sequence, flattened
 from .file import file_error
 from .generic import convert_own
+from .in_place import changes_first_operand
 from .messages import INPUT_QUANTISATION, INPUT_SIZES, RESULT_QUANTISATION, AttributeType
 from .outputs import import_outputs
 from .quantised import quantise, read_quantisation
@@ -67,6 +68,7 @@ class GraphImporter(Scope):
         for node in self.proto.node:
             self._node(node)
         import_outputs(self)
+        self.overwritten.keep()
         mark_tail_calls(self)
         for value in self.graph.values() if self.layout is Format.NHWC else ():
             value.format = Format.NHWC
@@ -129,11 +131,14 @@ class GraphImporter(Scope):
                 if operator.startswith(_REFERENCE):
                     self.bind(name, call_graph(self, node, operator[len(_REFERENCE) :], entries))
                     return
+                self.overwritten.check(entries)
                 values = self._attributes(attributes)
                 call = Call(self, operator, self.node_name(node), entries, values, ARGUMENTS.get(operator, ()))
+                call.declared_type = self._result_type(node)
                 call.declared_outputs = max(tuple_length(node), self._picked.get(name, 0), 1)
                 # MindSpore numbers its values; what users know is the node's name in the network.
                 self.bind(name, self._convert(call), "" if self.session.own_file else node.domain)
+                self._note_change(operator, entries, name, title)
                 self._name_node(name, call)
                 read_quantisation(self, attributes, self._entries[name])
         except Dependent:
@@ -149,6 +154,18 @@ class GraphImporter(Scope):
         output = self._stood_in[node.output[0]] = Value(self.plain_name(node.output[0]), DataType.UNKNOWN)
         stand_in(self.graph, operator, title, [value for value in known if isinstance(value, Value)], [output])
         self.bind(node.output[0], Failed())
+
+    def _note_change(self, operator: str, entries: list[Entry], name: str, title: str) -> None:
+        old, new = entries[0] if entries else None, self._entries[name]
+        if changes_first_operand(operator) and isinstance(old, Value) and isinstance(new, Value):
+            self.overwritten.change(old, new, title)
+
+    def _result_type(self, node: Message) -> DataType:
+        """The element type that the file gives the node's first result."""
+        try:
+            return data_type(result_types(node)[0])
+        except (IndexError, TensorError):
+            return DataType.UNKNOWN
 
     def _name_node(self, name: str, call: Call) -> None:
         """The node that makes the result has the source node's name."""
@@ -186,6 +203,12 @@ class GraphImporter(Scope):
         return convert_own(call, operator)
 
     # ---- constants ----
+
+    def lookup(self, name: str) -> Entry:
+        owner, node = self.session.constants.get(name, (self.index, None))
+        if node is not None and owner != self.index and name not in self._entries:
+            self.bind(name, self._constant(node))
+        return super().lookup(name)
 
     def _constant(self, node: Message) -> Entry:
         name = self.plain_name(node.output[0])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops import normalization as ops
 from mslite.converter.mindir.ops.arithmetic import AddFusion
@@ -42,6 +44,17 @@ def layer_norm(call: Call) -> Entry:
         elementwise_affine=True,
     )
     return call.emit(op, *(call.input(index) for index in range(3)))
+
+
+@primitive("GroupNorm", operators="GroupNormFusion", arguments="input num_groups weight bias eps")
+def group_norm(call: Call) -> Value:
+    """Its first dimensions are batch and channels."""
+    groups, weight, bias = call.integer("num_groups", 1), call.optional(2), call.optional(3)
+    op = ops.GroupNormFusion(num_groups=groups, epsilon=call.real("eps", 1e-5), affine=weight is not None)
+    if weight is None:
+        return call.emit(op, call.input(0))
+    bias = call.const(np.zeros(call.require_shape(weight, "GroupNorm"), np.float32)) if bias is None else bias
+    return call.emit(op, call.input(0), weight, bias)
 
 
 @primitive("L2Normalize", operators="L2NormalizeFusion", arguments="input_x axis epsilon")

@@ -9,7 +9,7 @@ from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.unary import Cast
 
 from .blocked import Blocked
-from .entries import Entry, Failed, Immediate, Order, flattened
+from .entries import Absent, Entry, Failed, Immediate, Order, flattened
 from .scope import Scope
 
 
@@ -24,6 +24,8 @@ def import_outputs(scope: Scope) -> None:
                 scope.graph.outputs.append(scope.from_contents(entry.contents, "output"))
             except Blocked as blocked:
                 scope.block(scope.graph_name, "graph", f"one of its outputs {blocked.reason}")
+        elif isinstance(entry, Absent):
+            scope.block(scope.graph_name, "graph", entry.reason, "Leave it out of what construct returns")
         elif not isinstance(entry, Order | Failed):
             scope.block(scope.graph_name, "graph", "one of its outputs is no tensor")
     _separate_outputs(scope)
@@ -33,7 +35,9 @@ def _output_entries(scope: Scope, names: list[str]) -> list[Entry]:
     entries = []
     for name in names:
         try:
-            entries.append(scope.lookup(name))
+            entry = scope.lookup(name)
+            scope.overwritten.check([entry])
+            entries.append(entry)
         except Blocked as blocked:
             scope.block(name, "graph", blocked.reason, blocked.remedy)
     return entries

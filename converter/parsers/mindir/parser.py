@@ -13,15 +13,20 @@ from mslite.converter.parsers.protobuf import Message
 from mslite.converter.parsers.stand_in import blocked
 
 from . import (  # noqa: F401  (each registers its converters)
+    adaptive,
     convolution,
     elementwise,
+    forms,
     normalization,
     rearrange,
     reduction,
+    statistics,
     structure,
+    volumes,
 )
 from .file import file_error, load
 from .importer import GraphImporter
+from .in_place import changed_parameters
 from .session import Session
 from .tensors import TensorReader
 from .training_step import network
@@ -62,12 +67,20 @@ def _import(name: str, model: Message, path: Path, opener: Opener | None, trains
         session.graphs.append(Graph("main_graph" if number == 0 else proto.name))
     session.primitives = {primitive.name: primitive for primitive in model.primitives}
     session.produced = {each for proto in protos for each in _names(proto)}
+    session.constants = {
+        node.output[0]: (number, node)
+        for number, proto in enumerate(protos)
+        for node in proto.node
+        if node.op_type == "Constant" and node.output
+    }
     importers = [GraphImporter(session, proto, number) for number, proto in enumerate(protos)]
     for tensor in model.graph.parameter:
         if tensor.name in session.parameters:
             raise file_error(name, f"the parameter '{tensor.name}' is there twice")
         plain = tensor.name.removeprefix(f"{model.graph.name}:") or tensor.name
         session.parameters[tensor.name] = session.parameter(tensor, plain)
+    if not trains:
+        session.changed = changed_parameters(protos, session.primitives, session.parameters)
     for importer in importers:
         importer.run()
     if session.blockers:

@@ -15,19 +15,19 @@ from .registry import primitive
 
 @primitive("Reshape", operators="Reshape", arguments="input shape")
 def reshape(call: Call) -> Value:
-    shape = call.optional(1)
-    if shape is None:
+    if call.optional(1) is None:
         shape = call.ints(call.integers("shape") or ())
+    else:
+        shape = call.index_list(1)
     return call.emit(rearrange.Reshape(), call.input(0), shape)
 
 
 @primitive("Transpose", operators="Transpose", arguments="input input_perm")
 def transpose(call: Call) -> Value:
-    perm = call.optional(1)
-    if perm is None:
+    if call.optional(1) is None:
         given = call.integers("perm")
         return call.emit(rearrange.Transpose(), call.input(0), *([] if given is None else [call.ints(given)]))
-    return call.emit(rearrange.Transpose(), call.input(0), perm)
+    return call.emit(rearrange.Transpose(), call.input(0), call.index_list(1))
 
 
 @primitive("Squeeze", operators="Squeeze", arguments="input axis")
@@ -39,7 +39,7 @@ def squeeze(call: Call) -> Value:
 @primitive("ExpandDims", operators="ExpandDims", arguments="input_x axis")
 def expand_dims(call: Call) -> Value:
     axis = call.integers("axis") if len(call.entries) < 2 else None
-    return call.emit(rearrange.ExpandDims(), call.input(0), call.input(1) if axis is None else call.ints(axis[0]))
+    return call.emit(rearrange.ExpandDims(), call.input(0), call.index_list(1) if axis is None else call.ints(axis[0]))
 
 
 @primitive("Flatten", operators="Flatten", arguments="input_x axis")
@@ -54,7 +54,7 @@ def shape_of(call: Call) -> Value:
 
 @primitive("Tile", operators="TileFusion", arguments="input dims")
 def tile(call: Call) -> Value:
-    return call.emit(assembly.TileFusion(), call.input(0), call.input(1))
+    return call.emit(assembly.TileFusion(), call.input(0), call.index_list(1))
 
 
 @primitive("Concat", operators="Concat", arguments="tensors axis")
@@ -95,7 +95,7 @@ def split(call: Call) -> Entry:
 
 @primitive("Slice", operators="SliceFusion")
 def cut(call: Call) -> Value:
-    begin, size = call.input(1), call.input(2)
+    begin, size = call.index_list(1), call.index_list(2)
     count = begin.data.size if begin.data is not None else len(call.require_shape(begin, "Slice")[:1])
     shape = call.shape(call.input(0))
     count = len(shape) if shape is not None else count
@@ -110,7 +110,7 @@ def pad(call: Call) -> Value:
         mode = call.choice("mode", PaddingMode, PaddingMode.REFLECT)
     borders = call.integers("paddings")
     if borders is None:
-        return call.emit(assembly.PadFusion(padding_mode=mode), call.input(0), call.input(1))
+        return call.emit(assembly.PadFusion(padding_mode=mode), call.input(0), call.index_list(1))
     if len(borders) % 2:
         raise call.block(f"{list(borders)} are not pairs", attribute="paddings")
     return call.emit(
@@ -133,13 +133,13 @@ def strided_slice(call: Call) -> Value:
     )
     # Five tensors are begin, end, axes, strides; in the function form the fifth is a mask, a plain number.
     count = 5 if len(call.entries) == 5 and isinstance(call.entries[4], Value) else min(4, len(call.entries))
-    return call.emit(op, *(call.input(index) for index in range(count)))
+    return call.emit(op, call.input(0), *(call.index_list(index) for index in range(1, count)))
 
 
 @primitive("Gather", "GatherV2", "SparseGatherV2", operators="Gather", arguments="params indices axis batch_dims")
 def gather(call: Call) -> Value:
     batch = call.integer("batch_dims", 0)
-    axis = call.input(2) if len(call.entries) > 2 else call.ints(call.integer("axis", 0))
+    axis = call.index_list(2) if len(call.entries) > 2 else call.ints(call.integer("axis", 0))
     if batch:
         number = call.flat_integers(call.constant(2, "the axis"))[0]
         return call.emit(indexing.BatchGather(axis=number, batch_dims=batch), call.input(0), call.input(1))
@@ -170,7 +170,7 @@ def broadcast_to(call: Call) -> Value:
     shape = call.integers("shape")
     if shape is not None:
         return call.emit(assembly.BroadcastTo(), call.input(0), call.ints(shape))
-    return call.emit(assembly.BroadcastTo(), call.input(0), call.input(1))
+    return call.emit(assembly.BroadcastTo(), call.input(0), call.index_list(1))
 
 
 @primitive("StandardNormal", operators="RandomStandardNormal")

@@ -42,7 +42,9 @@ def reduce(call: Call) -> Value:
 )
 def arg_extreme(call: Call) -> Value:
     kind = ops.ArgMaxFusion if call.operator.lower() == "argmax" else ops.ArgMinFusion
-    return call.emit(kind(axis=call.integer("axis", -1), top_k=1, keep_dims=call.boolean("keep_dims")), call.input(0))
+    op = kind(axis=call.integer("axis", -1), top_k=1, keep_dims=call.boolean("keep_dims"))
+    place = call.emit(op, call.input(0))
+    return call.emit(Cast(), place, call.ints(int(DataType.INT64))) if call.declared_type is DataType.INT64 else place
 
 
 @primitive(
@@ -55,6 +57,8 @@ def arg_extreme_with_value(call: Call) -> Entry:
     kind = ops.ArgMaxFusion if largest else ops.ArgMinFusion
     mode = ReduceMode.ReduceMax if largest else ReduceMode.ReduceMin
     index = call.emit(kind(axis=axis, top_k=1, keep_dims=keep), call.input(0))
+    if call.declared_type is DataType.INT64:
+        index = call.emit(Cast(), index, call.ints(int(DataType.INT64)))
     reduced = ops.ReduceFusion(keep_dims=keep, mode=mode, coeff=1.0)
     return Sequence((index, call.emit(reduced, call.input(0), call.ints((axis,)))))
 

@@ -15,6 +15,7 @@ from mslite.converter.parsers.scope import GraphScope
 from .blocked import Blocked
 from .entries import Closure, Entry
 from .file import file_error
+from .in_place import Overwritten
 from .session import Session
 
 
@@ -30,6 +31,7 @@ class Scope(GraphScope):
         self._entries: dict[str, Entry] = {}
         self._bound: set[int] = set()
         self._types: dict[int, tuple[DataType, tuple[int, ...] | None]] = {}
+        self.overwritten = Overwritten(self, index == 0)
 
     @property
     def graph_name(self) -> str:
@@ -66,6 +68,8 @@ class Scope(GraphScope):
             return Closure(self.session.graph_index[name])
         if name in self.session.parameters:
             entry: Entry = self.session.parameters[name]
+            if name in self.session.changed and isinstance(entry, Value):
+                return self.overwritten.variable(name, entry)
             self._entries[name] = entry
             return entry
         if name in self.session.produced:

@@ -35,6 +35,10 @@ class Session:
     """Primitives that several nodes share."""
     parameters: dict[str, Entry] = field(default_factory=dict)
     """Parameters of the main graph, which every graph may read."""
+    constants: dict[str, tuple[int, Message]] = field(default_factory=dict)
+    """Constant nodes of all graphs, which sub-graphs may share -> graph, node."""
+    changed: set[str] = field(default_factory=set)
+    """Names of parameters that the model changes."""
     produced: set[str] = field(default_factory=set)
     """Names that any graph produces."""
     _symbols: int = 0

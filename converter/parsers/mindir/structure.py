@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops import training as ops
+from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.indexing import Gather
+from mslite.converter.mindir.ops.unary import Cast
 
 from .blocked import Dependent
 from .call import Call
-from .entries import Choice, Closure, Entry, Failed, Immediate, Order, Sequence
+from .entries import Absent, Choice, Closure, Entry, Failed, Immediate, Order, Sequence
 from .registry import primitive
+
+_OPEN_RANK = -2
+"""What MindSpore's shapes hold where not even the rank is known."""
 
 
 def _operand(call: Call, index: int) -> Entry:
@@ -51,7 +56,7 @@ def tuple_get_item(call: Call) -> Entry:
 
 @primitive(
     *("Depend", "Load", "StopGradient", "Identity", "stop_gradient", "Return", "return", "InsertGradientOf"),
-    *("DynamicLossScale", "TupleToTensor", "ListToTensor", "ScalarToTensor", "TensorToScalar", "TensorToTuple"),
+    *("DynamicLossScale", "ScalarToTensor", "TensorToScalar"),
     operators="",
 )
 def pass_on(call: Call) -> Entry:
@@ -59,14 +64,62 @@ def pass_on(call: Call) -> Entry:
     return _operand(call, 0)
 
 
+@primitive("TupleToTensor", "ListToTensor", operators="Stack Cast", arguments="input_tuple dtype")
+def tuple_to_tensor(call: Call) -> Entry:
+    """Numbers, some of them computed, as a vector of the stated type."""
+    source = _operand(call, 0)
+    if isinstance(source, Immediate):
+        return source
+    made, wanted = call.value(source), call.declared_type
+    if wanted is DataType.UNKNOWN or call.dtype(made) is wanted:
+        return made
+    return call.emit(Cast(), made, call.ints(int(wanted)))
+
+
+@primitive("TensorToTuple", operators="Gather")
+def tensor_to_tuple(call: Call) -> Entry:
+    """The elements of a vector, as many as the file says."""
+    source = _operand(call, 0)
+    if not isinstance(source, Value) or source.data is not None or call.declared_outputs < 2:
+        return source
+    picked = (call.emit(Gather(), source, call.ints(i), call.ints(0)) for i in range(call.declared_outputs))
+    return Sequence(tuple(picked))
+
+
+@primitive("InSequence", operators="")
+def in_sequence(call: Call) -> Entry:
+    """Whether a number is in a tuple. MindSpore asks so whether a shape has an open rank, -2, which a shape never holds."""
+    wanted, items = _operand(call, 0), _operand(call, 1)
+    if isinstance(items, Immediate) and isinstance(items.contents, tuple):
+        items = Sequence(tuple(Immediate(item) for item in items.contents))
+    is_shape = isinstance(items, Value) and items.producer is not None and items.producer.op.name == "Shape"
+    if isinstance(wanted, Immediate) and is_shape and wanted.contents == _OPEN_RANK:
+        return Immediate(False)
+    if isinstance(wanted, Immediate) and isinstance(items, Sequence):
+        known = [item.contents for item in items.items if isinstance(item, Immediate)]
+        if wanted.contents in known or len(known) == len(items.items):
+            return Immediate(wanted.contents in known)
+    raise call.block("it asks for a number that is computed", "Decide it by the model's attributes")
+
+
+@primitive("is_", "is_not", operators="")
+def is_same(call: Call) -> Entry:
+    """Whether two things that are known when converting are the same."""
+    first, second = _operand(call, 0), _operand(call, 1)
+    if not isinstance(first, Immediate) or not isinstance(second, Immediate):
+        raise call.block("it compares what is computed", "Compare with == in the model")
+    same = type(first.contents) is type(second.contents) and first.contents == second.contents
+    return Immediate(same == (call.operator == "is_"))
+
+
 @primitive("Dropout", operators="", arguments="x keep_prob Seed0 Seed1")
 def dropout(call: Call) -> Entry:
-    """At inference the input itself; its mask, if anybody reads it, is a node that stands in the way."""
+    """At inference the input itself; its mask, if anybody reads it, stands in the way."""
     x = call.input(0)
     kept = call.real("keep_prob", 0.5)
     if call.scope.session.trains and 0 < kept < 1 and x.producer is not None:
         x = call.emit(ops.Dropout(keep_prob=kept), x)
-    return Sequence((x, Failed())) if call.declared_outputs > 1 else x
+    return Sequence((x, Absent("the mask of a Dropout is not computed"))) if call.declared_outputs > 1 else x
 
 
 @primitive("UpdateState", operators="")
@@ -88,6 +141,9 @@ def switch(call: Call) -> Entry:
     branches = call.entries[1:]
     if len(branches) != 2:
         raise call.block(f"it has {len(branches)} branches instead of 2")
+    condition = _operand(call, 0)
+    if isinstance(condition, Immediate) and isinstance(condition.contents, bool):
+        return _branch(call, branches[0 if condition.contents else 1])
     return Choice(call.input(0), tuple(_branch(call, entry) for entry in branches))
 
 

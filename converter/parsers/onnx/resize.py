@@ -105,18 +105,30 @@ def _resize(
     )
     size = _plain_size(call, x, target, op)
     if size is not None:
-        plain = Resize(
-            format=Format.NCHW,
-            method=method,
-            new_height=size[0],
-            new_width=size[1],
-            coordinate_transform_mode=_COORDINATES[coordinates],
-            cubic_coeff=op.cubic_coeff,
-            exclude_outside=int(op.exclude_outside),
-            nearest_mode=_NEAREST[nearest],
-        )
-        return call.emit(plain, x)
+        if method is ResizeMethod.NEAREST and _repeats(call, x, size, coordinates, nearest):
+            coordinates, nearest = "asymmetric", "floor"
+        # To MindSpore Lite's kernel, NEAREST with ASYMMETRIC is floor, whatever nearest_mode says.
+        if method is not ResizeMethod.NEAREST or coordinates != "asymmetric" or nearest == "floor":
+            plain = Resize(
+                format=Format.NCHW,
+                method=method,
+                new_height=size[0],
+                new_width=size[1],
+                coordinate_transform_mode=_COORDINATES[coordinates],
+                cubic_coeff=op.cubic_coeff,
+                exclude_outside=int(op.exclude_outside),
+                nearest_mode=_NEAREST[nearest],
+            )
+            return call.emit(plain, x)
     return call.emit(op, x, target) if roi is None else call.emit(op, x, target, roi)
+
+
+def _repeats(call: Call, x: Value, size: tuple[int, int], coordinates: str, nearest: str) -> bool:
+    """Whether each pixel is repeated a whole number of times: then a rounded centre is the pixel that floor gives without centres."""
+    shape = call.shape(x)
+    if coordinates != "half_pixel" or nearest not in ("round_prefer_floor", "round_prefer_ceil") or shape is None:
+        return False
+    return all(isinstance(old, int) and old > 0 and new % old == 0 for old, new in zip(shape[2:], size, strict=True))
 
 
 def _plain_size(call: Call, x: Value, target: Value, op: ResizeND) -> tuple[int, int] | None:

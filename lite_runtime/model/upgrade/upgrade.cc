@@ -74,6 +74,9 @@ Status Upgrade(const schema::MetaGraph *meta, Graph *graph) {
   const bool is_old =
       !graph->version_text.empty() && Version{} < graph->version && graph->version < kRecordsAlwaysValid;
   if (Version{} < graph->version && graph->version < kTopKHasAxis) ReadTopK(graph);
+  ReadListOperands(graph);
+  ReadNearest(graph);
+  ReadScalarBias(graph);
   if (!is_old) {
     FindChannelsLast(graph);
     return mindspore::kSuccess;

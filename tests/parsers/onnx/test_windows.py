@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from mslite.converter.mindir.ops.convolution import Conv2DFusion
+from mslite.converter.mindir.ops.enums import CoordinateTransformMode, NearestMode
+from mslite.converter.mindir.ops.resize import Resize
 from mslite.converter.parsers.onnx import parse
 
 from .helper import check, make_model, node, one, operators, random
@@ -140,6 +142,27 @@ def test_resize(mode: str, coordinates: str, size: tuple[int, int], tmp_path: Pa
     constants = {"sizes": np.array((1, 2, *size), np.int64)}
     nodes = [node("Resize", ["x", "", "", "sizes"], ["y"], mode=mode, coordinate_transformation_mode=coordinates)]
     check(make_model(nodes, inputs, ["y"], constants), inputs, tmp_path)
+
+
+@pytest.mark.parametrize("nearest", ["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"])
+@pytest.mark.parametrize(
+    ("coordinates", "size", "repeats"),
+    [("half_pixel", (10, 21), True), ("half_pixel", (10, 20), False), ("asymmetric", (9, 21), False)],
+)
+def test_nearest(nearest: str, coordinates: str, size: tuple[int, int], repeats: bool, tmp_path: Path) -> None:
+    """To MindSpore Lite's kernel, NEAREST with ASYMMETRIC is floor: nothing else is written so."""
+    inputs = {"x": random(1, 2, 5, 7)}
+    constants = {"sizes": np.array((1, 2, *size), np.int64)}
+    attributes = {"mode": "nearest", "coordinate_transformation_mode": coordinates, "nearest_mode": nearest}
+    model = make_model([node("Resize", ["x", "", "", "sizes"], ["y"], **attributes)], inputs, ["y"], constants)
+    (op,) = (found.op for found in parse(model).main.nodes)
+    if coordinates == "asymmetric":
+        assert isinstance(op, Resize) == (nearest == "floor")
+    elif repeats and nearest.startswith("round"):
+        assert isinstance(op, Resize)
+        assert op.coordinate_transform_mode is CoordinateTransformMode.ASYMMETRIC
+        assert op.nearest_mode is NearestMode.FLOOR
+    check(model, inputs, tmp_path)
 
 
 @pytest.mark.parametrize("scales", [(1, 1, 2, 2), (1, 1, 1.7, 0.6)])

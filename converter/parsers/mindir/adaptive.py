@@ -1,0 +1,98 @@
+"""Pools whose windows follow from the size of the result: output i covers [floor(i * in / out), ceil((i + 1) * in / out))."""
+
+from __future__ import annotations
+
+from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.ops.assembly import Concat, SliceFusion
+from mslite.converter.mindir.ops.enums import Format, PadMode, ReduceMode, RoundMode
+from mslite.converter.mindir.ops.pooling import AvgPoolFusion, MaxPoolFusion
+
+from .call import Call
+from .entries import Absent, Entry, Sequence
+from .registry import primitive
+from .statistics import reduced
+
+_DIMENSIONS = {"1": 1, "2": 2, "3": 3}
+_MOST_WINDOWS = 1024
+
+
+def _sizes(call: Call, dimensions: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The sizes of the input that are pooled, and those of the result; -1 and None leave a size as it is."""
+    x = call.input(0)
+    shape = call.shape(x)
+    if shape is None or len(shape) <= dimensions:
+        raise call.block(f"the shape of '{x.name}' is not known", "Export with fixed shapes")
+    old = shape[len(shape) - dimensions :]
+    given = call.attribute("output_size")
+    wanted = given if isinstance(given, tuple) else call.integers("output_size") or ()
+    if len(wanted) == 1:
+        wanted = wanted * dimensions
+    if len(wanted) != dimensions:
+        raise call.block(f"{wanted} is not one size for each of {dimensions} dimensions", attribute="output_size")
+    new = tuple(before if size in (None, -1) else int(size) for before, size in zip(old, wanted, strict=True))
+    if any(size < 1 for size in new) or any(before < 1 for before, size in zip(old, new, strict=True) if size != 1):
+        raise call.block(f"its windows need the shape of '{x.name}', which is not fixed", "Export with fixed shapes")
+    return old, new
+
+
+@primitive(
+    *("AdaptiveAvgPool1D", "AdaptiveAvgPool2D", "AdaptiveAvgPool2DExt", "AdaptiveAvgPool3D", "AdaptiveAvgPool3DExt"),
+    operators="AvgPoolFusion ReduceFusion SliceFusion Concat",
+    arguments="input output_size",
+)
+def adaptive_average(call: Call) -> Value:
+    return _pool(call, ReduceMode.ReduceMean)
+
+
+@primitive(
+    *("AdaptiveMaxPool1D", "AdaptiveMaxPool2D", "AdaptiveMaxPool3D"),
+    operators="MaxPoolFusion ReduceFusion SliceFusion Concat",
+    arguments="input output_size",
+)
+def adaptive_maximum(call: Call) -> Entry:
+    """The places, if anybody reads them, stand in the way."""
+    result = _pool(call, ReduceMode.ReduceMax)
+    return (
+        Sequence((result, Absent("the places of an adaptive pool's maxima are not computed")))
+        if call.declared_outputs > 1
+        else result
+    )
+
+
+def _pool(call: Call, mode: ReduceMode) -> Value:
+    x = call.input(0)
+    dimensions = next(count for digit, count in _DIMENSIONS.items() if digit in call.operator)
+    old, new = _sizes(call, dimensions)
+    rank = len(call.shape(x) or ())
+    if set(new) == {1}:
+        return reduced(call, mode, x, tuple(range(rank - dimensions, rank)), True)
+    even = all(before % size == 0 for before, size in zip(old, new, strict=True))
+    if rank == 4 and dimensions == 2 and even and call.scope.layout is Format.NCHW:
+        kernel = tuple(before // size for before, size in zip(old, new, strict=True))
+        kind = AvgPoolFusion if mode is ReduceMode.ReduceMean else MaxPoolFusion
+        op = kind(
+            format=Format.NCHW, kernel_size=kernel, strides=kernel, pad=(0, 0, 0, 0),
+            pad_mode=PadMode.PAD, round_mode=RoundMode.FLOOR,
+        )  # fmt: skip
+        return call.emit(op, x)
+    for number, (before, size) in enumerate(zip(old, new, strict=True)):
+        x = _along(call, mode, x, rank - dimensions + number, before, size)
+    return x
+
+
+def _along(call: Call, mode: ReduceMode, x: Value, axis: int, old: int, new: int) -> Value:
+    """Windows of one dimension, each a cut that is reduced: averages and maxima of boxes separate."""
+    if old == new:
+        return x
+    if new == 1:
+        return reduced(call, mode, x, (axis,), True)
+    if new > _MOST_WINDOWS:
+        raise call.block(
+            f"it has {new} windows along a dimension; {_MOST_WINDOWS} are supported", attribute="output_size"
+        )
+    parts = []
+    for i in range(new):
+        begin, end = i * old // new, -(-(i + 1) * old // new)
+        cut = call.emit(SliceFusion(axes=(axis,)), x, call.ints((begin,)), call.ints((end - begin,)))
+        parts.append(reduced(call, mode, cut, (axis,), True))
+    return call.emit(Concat(axis=axis), *parts)

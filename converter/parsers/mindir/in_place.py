@@ -1,0 +1,87 @@
+"""Operands that a primitive changes: parameters become variables, and nobody else may read a tensor that was changed.
+
+A file orders what changes and what reads a parameter by its order edges, and its nodes stand in that order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.ops.state import AssignVariable, ReadVariable
+from mslite.converter.parsers.protobuf import Message
+from mslite.converter.parsers.scope import GraphScope
+
+from .blocked import Blocked
+from .entries import Entry, flattened
+
+ASSIGNING = ("Assign", "AssignAdd", "AssignSub")
+_IN_PLACE = "Inplace"
+
+
+def changes_first_operand(operator: str) -> bool:
+    return operator in ASSIGNING or operator.startswith(_IN_PLACE)
+
+
+def changed_parameters(
+    graphs: Iterable[Message], primitives: dict[str, Message], parameters: Iterable[str]
+) -> set[str]:
+    """The names of parameters that a node of any graph changes: of its first operand, and what a Load of it is."""
+    known, changed = set(parameters), set()
+    for graph in graphs:
+        loaded: dict[str, str] = {}
+        for node in graph.node:
+            shared = primitives.get(node.op_type.removeprefix("REF::"))
+            operator = (shared.op_type if shared is not None else node.op_type).removeprefix("S-Prim-")
+            first = node.input[0] if node.input else ""
+            source = loaded.get(first, first)
+            if operator == "Load" and node.output and source in known:
+                loaded[node.output[0]] = source
+            elif changes_first_operand(operator) and source in known:
+                changed.add(source)
+    return changed
+
+
+class Overwritten:
+    """What has been changed so far in one graph."""
+
+    def __init__(self, scope: GraphScope, is_main: bool) -> None:
+        self._scope = scope
+        self._is_main = is_main
+        self._first: dict[str, Value] = {}
+        self._current: dict[str, Value] = {}
+        self._by: dict[int, str] = {}
+
+    def variable(self, name: str, initial: Value) -> Value:
+        """What a parameter that the model changes holds at this place. Raises Blocked in a sub-graph."""
+        if not self._is_main:
+            reason = f"a branch or a loop reads or changes the parameter '{initial.name}', which the model changes"
+            raise Blocked(reason, "Give it to construct as an input, and return its new value")
+        if name not in self._first:
+            (value,) = self._scope.emit(ReadVariable(variable=initial.name), (initial,), 1)
+            self._first[name] = self._current[name] = value
+        return self._current[name]
+
+    def check(self, entries: Iterable[Entry]) -> None:
+        """Raises Blocked where a node reads a tensor that another one has changed."""
+        for entry in flattened(entries):
+            if isinstance(entry, Value) and id(entry) in self._by:
+                reason = f"it reads '{entry.name}', which '{self._by[id(entry)]}' has changed in place before"
+                raise Blocked(reason, "Write y = y + x in the model where it says y += x")
+
+    def change(self, old: Value, new: Value, node: str) -> None:
+        """`node` has written `new` over `old`."""
+        if new is old:
+            return
+        for name, value in self._current.items():
+            if value is old:
+                self._current[name] = new
+        if not any(value is old for value in self._first.values()):
+            self._by[id(old)] = node
+
+    def keep(self) -> None:
+        """Adds what gives each variable its value for the next run."""
+        for name, value in self._current.items():
+            variable = self._first[name].producer
+            if value is not self._first[name] and variable is not None and isinstance(variable.op, ReadVariable):
+                self._scope.emit(AssignVariable(variable=variable.op.variable), (value,), 1)

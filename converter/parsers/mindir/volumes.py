@@ -1,0 +1,149 @@
+"""Windows over volumes [N, C, D, H, W]: MindSpore also writes pools of images so where they are padded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.ops.enums import Format, PadMode, RoundMode
+from mslite.converter.mindir.ops.pooling import AvgPoolExtended, AvgPoolFusion, MaxPoolExtended, MaxPoolFusion
+from mslite.converter.mindir.ops.rearrange import ExpandDims, Squeeze
+from mslite.converter.parsers.volumes import ImageWindow, Kernel, Volumes, VolumeWindow, kernel_layers, same_padding
+
+from .call import Call
+from .entries import Absent, Entry, Sequence
+from .registry import primitive
+
+
+def _shape(call: Call, x: Value) -> tuple[int, ...]:
+    """[channels, depth, height, width], which have to be known."""
+    shape = call.shape(x)
+    if shape is None or len(shape) != 5:
+        raise call.block(f"its input has {'an unknown number of' if shape is None else len(shape)} dimensions, not 5")
+    if any(size < 0 for size in shape[1:]):
+        raise call.block(f"a 3-D window needs the shape of '{x.name}', which is not fixed", "Export with fixed shapes")
+    return shape[1:]
+
+
+def _three(call: Call, name: str, *others: str) -> tuple[int, ...]:
+    """One number for each of depth, height and width; of five the last three count."""
+    found = call.integers(name, *others) or (1,)
+    found = found * 3 if len(found) == 1 else found[-3:]
+    if len(found) != 3 or any(not 0 < number < 2**31 for number in found):
+        raise call.block(
+            f"{list(found)} is not one positive number for each of depth, height and width", attribute=name
+        )
+    return found
+
+
+def _window(call: Call, sizes: tuple[int, ...], kernel: tuple[int, ...]) -> VolumeWindow:
+    steps, spread = _three(call, "strides", "stride"), _three(call, "dilations", "dilation")
+    mode = call.choice("pad_mode", PadMode, PadMode.VALID)
+    if mode is PadMode.SAME:
+        return same_padding(sizes, kernel, steps, spread)
+    pads = (call.integers("pad_list", "pad") or (0,)) if mode is PadMode.PAD else (0,)
+    pads = pads * 6 if len(pads) == 1 else pads
+    if len(pads) != 6 or min(pads) < 0:
+        raise call.block(f"{list(pads)} are not two borders for each of depth, height and width", attribute="pad_list")
+    return VolumeWindow(kernel, steps, spread, pads[::2], pads[1::2])
+
+
+@primitive("Conv3D", operators="Conv2DFusion AddFusion", arguments="x weight")
+def conv_3d(call: Call) -> Value:
+    """The weight is [out, in / group, depth, height, width]."""
+    x, weight = call.input(0), call.input(1)
+    channels, *sizes = _shape(call, x)
+    out, depth, *kernel = call.require_shape(weight, "a 3-D convolution")
+    group = call.integer("group", 1, "groups")
+    if channels != depth * group or out % group:
+        raise call.block(f"{channels} channels in {group} groups do not fit {depth} of the weight")
+    window = _window(call, tuple(sizes), tuple(kernel))
+    if min(window.output(sizes)) < 1:
+        raise call.block(f"the result would have the size {list(window.output(sizes))}")
+    volumes = Volumes(call, call.scope.layout)
+    layers = Kernel(kernel_layers(call, weight, (2, 0, 3, 4, 1), kernel[0]), group, channels, out)
+    return volumes.channels_first(volumes.convolution(volumes.channels_last(x), sizes, window, layers))
+
+
+def _pooled(call: Call, window: VolumeWindow, pool: Callable[[Value, ImageWindow], Value], parts: bool) -> Value:
+    """`pool` pools an image; `parts`: its last windows may reach beyond the padding."""
+    x = call.input(0)
+    shape = call.shape(x)
+    flat = window.kernel[0] == window.stride[0] == 1 and not window.begin[0] and not window.end[0]
+    if flat and shape is not None and len(shape) == 5 and shape[2] == 1 and call.scope.layout is Format.NCHW:
+        image = call.emit(Squeeze(axis=(2,)), x)  # a 2-D layer with padding
+        return call.emit(ExpandDims(), pool(image, window.image()), call.ints(2))
+    c, d, h, w = _shape(call, x)
+    out = window.output_of_parts((d, h, w)) if parts else window.output((d, h, w))
+    if min(out) < 1:
+        raise call.block(f"the result would have the size {list(out)}")
+    volumes = Volumes(call, call.scope.layout)
+    return volumes.channels_first(volumes.pool(volumes.channels_last(x), (d, h, w, c), window, out, pool))
+
+
+def _pool_window(call: Call) -> VolumeWindow:
+    sizes = call.shape(call.input(0)) or ()
+    if call.choice("pad_mode", PadMode, PadMode.VALID) is PadMode.SAME:
+        sizes = (0, *_shape(call, call.input(0)))
+    return _window(call, tuple(sizes[2:]), _three(call, "kernel_size"))
+
+
+@primitive("AvgPool3D", operators="AvgPoolFusion AvgPoolExtended", arguments="x")
+def average_pool_3d(call: Call) -> Value:
+    rounding = RoundMode.CEIL if call.real("ceil_mode", 0) > 0 else RoundMode.FLOOR
+    counted = call.real("count_include_pad", 1) > 0
+    divisor = call.real("divisor_override", 0)
+    if divisor:
+        raise call.block(
+            f"{divisor} as the divisor is not computed", "Multiply the pool's sum instead", "divisor_override"
+        )
+
+    def pool(image: Value, given: ImageWindow) -> Value:
+        if not (counted and any(given.pads)):
+            plain = AvgPoolFusion(
+                format=call.scope.layout, kernel_size=given.kernel, strides=given.stride, pad=given.pads,
+                pad_mode=PadMode.PAD, round_mode=rounding,
+            )  # fmt: skip
+            return call.emit(plain, image)
+        extended = AvgPoolExtended(
+            format=call.scope.layout, kernel_size=given.kernel, strides=given.stride, dilation=given.dilation, pad=given.pads,
+            pad_mode=PadMode.PAD, round_mode=rounding, count_include_pad=True,
+        )  # fmt: skip
+        return call.emit(extended, image)
+
+    return _pooled(call, _pool_window(call), pool, rounding is RoundMode.CEIL)
+
+
+@primitive("MaxPool3D", operators="MaxPoolFusion", arguments="x")
+def max_pool_3d(call: Call) -> Value:
+    return _max_pool(call, _pool_window(call))
+
+
+@primitive("MaxPool3DWithArgmax", operators="MaxPoolFusion MaxPoolExtended", arguments="x")
+def max_pool_with_places(call: Call) -> Entry:
+    """The places, if anybody reads them, stand in the way."""
+    pads = call.integers("pads") or (0,)
+    pads = pads * 3 if len(pads) == 1 else pads
+    spread = _three(call, "dilation")
+    window = VolumeWindow(_three(call, "ksize"), _three(call, "strides"), spread, pads[:3], pads[:3])
+    return Sequence((_max_pool(call, window), Absent("the places of a pool's maxima are not computed")))
+
+
+def _max_pool(call: Call, window: VolumeWindow) -> Value:
+    ceil = call.real("ceil_mode", 0) > 0
+    rounding = RoundMode.CEIL if ceil else RoundMode.FLOOR
+
+    def pool(image: Value, given: ImageWindow) -> Value:
+        plain = MaxPoolFusion(
+            format=call.scope.layout, kernel_size=given.kernel, strides=given.stride, pad=given.pads,
+            pad_mode=PadMode.PAD, round_mode=rounding,
+        )  # fmt: skip
+        if given.dilation == (1, 1):
+            return call.emit(plain, image)
+        extended = MaxPoolExtended(
+            format=call.scope.layout, kernel_size=given.kernel, strides=given.stride, dilation=given.dilation,
+            pad=given.pads, pad_mode=PadMode.PAD, round_mode=rounding,
+        )  # fmt: skip
+        return call.emit(extended, image)
+
+    return _pooled(call, window, pool, ceil)

@@ -1,0 +1,230 @@
+"""Runs with MindSpore 2.10, without mslite: writes `NAME.mindir` and `NAME.npz` beside itself for each network below. The arrays are the
+inputs `i0`, ... and what two runs one after the other return, `first0`, ... and `second0`, ....
+
+    python make_exports.py [NAME ...]
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import mindspore as ms
+import numpy as np
+from mindspore import Parameter, Tensor, nn, ops
+
+HERE = Path(__file__).parent
+X = np.random.default_rng(0).standard_normal((1, 2, 4, 4)).astype(np.float32)
+
+
+class InPlace(nn.Cell):
+    """Each form that changes its operand."""
+
+    def construct(self, x):
+        y = ops.relu(x)
+        y += x
+        y *= 2.0
+        y -= 1.0
+        y /= 3.0
+        z = ops.abs(x) + 1.0
+        z -= y
+        z //= 0.5
+        z %= 0.7
+        return y / 2, z
+
+
+class Alias(nn.Cell):
+    """Another name of the tensor sees the change."""
+
+    def construct(self, x):
+        y = ops.relu(x)
+        z = y
+        y += x
+        return z + y
+
+
+class Integers(nn.Cell):
+    """Integers beside integers and real numbers."""
+
+    def construct(self, x):
+        y = (x * 5).astype(ms.int32)
+        return y / 2, y // 2, y % 3, y * 1.5, y - 0.5, 2 - y, y**2, x // 0.5, x % 0.7
+
+
+class Kept(nn.Cell):
+    """A parameter that construct rewrites."""
+
+    def __init__(self):
+        super().__init__()
+        self.kept = Parameter(Tensor(np.zeros((1, 2, 4, 4), np.float32)), name="kept")
+
+    def construct(self, x):
+        self.kept = self.kept * 0.5 + x
+        return self.kept + 1
+
+
+class Assigned(nn.Cell):
+    """Reads before, between and behind two assignments."""
+
+    def __init__(self):
+        super().__init__()
+        self.kept = Parameter(Tensor(np.zeros((1, 2, 4, 4), np.float32)), name="kept")
+
+    def construct(self, x):
+        before = self.kept + 0.0
+        ops.assign_add(self.kept, x)
+        between = self.kept * 2
+        ops.assign_sub(self.kept, x * 0.25)
+        return before + between + self.kept
+
+
+class Branches(nn.Cell):
+    def construct(self, x, m):
+        if m == 0:
+            return x
+        elif m == 1:  # noqa: RET505
+            return x * 2
+        return x * 3
+
+
+class Loop(nn.Cell):
+    """A loop that may be left early, whose graphs share constants."""
+
+    def construct(self, x, m):
+        i = 0 * m
+        y = x
+        while i < m:
+            y = y + x * i
+            if y.sum() > 50:
+                break
+            i += 1
+        return y
+
+
+class Interpolated(nn.Cell):
+    """A factor over open sizes, which the model computes."""
+
+    def construct(self, x):
+        y = ops.relu(x)
+        return ops.interpolate(y, scale_factor=2.0, mode="nearest", recompute_scale_factor=True)
+
+
+class Statistics(nn.Cell):
+    def construct(self, x):
+        return (
+            *(
+                x.sum(),
+                x.sum(1),
+                x.mean((2, 3), keep_dims=True),
+                x.max(),
+                x.min(),
+                x.argmax(1),
+                (x > 0).any(),
+                (x > 0).all(1),
+            ),
+            *(x.std(), x.var(1), ops.norm(x), ops.logsumexp(x, 1), x.prod(3), x.cumsum(1), ops.max(x, 1), x.argmin(2)),
+        )
+
+
+class Pools(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.average = nn.AvgPool2d(3, 2, pad_mode="pad", padding=1)
+        self.maximum = nn.MaxPool2d(3, 2, pad_mode="pad", padding=1)
+        self.ceil = nn.AvgPool2d(3, 2, pad_mode="pad", padding=1, ceil_mode=True, count_include_pad=False)
+        self.norm = nn.GroupNorm(2, 2)
+
+    def construct(self, x):
+        even, odd = ops.adaptive_avg_pool2d(x, (2, 4)), ops.adaptive_avg_pool2d(x, (3, 3))
+        return (
+            self.average(x),
+            self.maximum(x),
+            self.ceil(x),
+            self.norm(x),
+            even,
+            odd,
+            ops.adaptive_max_pool2d(x, (3, 2)),
+        )
+
+
+class Volumes(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.convolution = nn.Conv3d(2, 2, (2, 3, 3), pad_mode="pad", padding=1, has_bias=True)
+        self.maximum = nn.MaxPool3d(2, 2)
+        self.average = nn.AvgPool3d(2, 2)
+
+    def construct(self, x):
+        y = self.convolution(x.reshape((1, 2, 2, 2, 4)))
+        return y, self.maximum(y), self.average(y)
+
+
+class Attention(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.attention = nn.MultiheadAttention(4, 2, batch_first=True)
+
+    def construct(self, x):
+        y = x.reshape((2, 4, 4))
+        return self.attention(y, y, y)[0]
+
+
+class Recurrent(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.lstm = nn.LSTM(4, 2, batch_first=True, bidirectional=True)
+        self.gru = nn.GRU(4, 2, bidirectional=True)
+
+    def construct(self, x):
+        y = x.reshape((2, 4, 4))
+        return self.lstm(y)[0], self.gru(y)[0]
+
+
+NETWORKS = (
+    InPlace,
+    Alias,
+    Integers,
+    Kept,
+    Assigned,
+    Branches,
+    Loop,
+    Interpolated,
+    Statistics,
+    Pools,
+    Volumes,
+    Attention,
+    Recurrent,
+)
+
+
+def flat(results):
+    if isinstance(results, tuple | list):
+        return [array for item in results for array in flat(item)]
+    return [results.asnumpy()]
+
+
+def main():
+    ms.set_context(mode=ms.GRAPH_MODE, device_target="CPU")
+    ms.set_seed(1)
+    for kind in NETWORKS:
+        name = kind.__name__.lower()
+        if sys.argv[1:] and name not in sys.argv[1:]:
+            continue
+        network = kind()
+        network.set_train(False)
+        arrays = [X, np.array(2, np.int32)] if kind in (Branches, Loop) else [X]
+        given = map(Tensor, arrays)
+        if kind is Interpolated:
+            given = [Tensor(shape=[1, 2, None, None], dtype=ms.float32)]
+        ms.export(network, *given, file_name=str(HERE / name), file_format="MINDIR")
+        stored = {f"i{i}": array for i, array in enumerate(arrays)}
+        for run in ("first", "second"):
+            stored.update(
+                (f"{run}{i}", array) for i, array in enumerate(flat(network(*(Tensor(a.copy()) for a in arrays))))
+            )
+        np.savez_compressed(HERE / f"{name}.npz", **stored)
+        print(name)
+
+
+if __name__ == "__main__":
+    main()
