@@ -110,6 +110,10 @@ class GraphImporter(Scope):
         if call.operator.startswith(QUANTIZED):
             remedy = "Convert the float model, and let the converter quantise it"
             return call.block("operators on TensorFlow's own quantised types are not supported", remedy)
+        if call.operator == "XlaCallModule":
+            return call.block(
+                "StableHLO inside of a TensorFlow graph is not read", "Export the JAX function to ONNX (jax2onnx)"
+            )
         if "String" in call.operator:
             return call.block("the operator is not supported", "Move text processing out of the model")
         return call.block("the operator is not supported", f"Replace it in the model by other operators, {OR_PLUGIN}")

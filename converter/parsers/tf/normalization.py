@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops import normalization as ops
-from mslite.converter.mindir.ops.arithmetic import SquaredDifference
-from mslite.converter.mindir.ops.enums import ReduceMode
-from mslite.converter.mindir.ops.rearrange import Reshape
+from mslite.converter.mindir.ops.arithmetic import (
+    AddFusion,
+    DivFusion,
+    Maximum,
+    MulFusion,
+    SquaredDifference,
+    SubFusion,
+)
+from mslite.converter.mindir.ops.enums import DataType, ReduceMode
+from mslite.converter.mindir.ops.rearrange import Reshape, Shape
 from mslite.converter.mindir.ops.reduction import ReduceFusion
+from mslite.converter.mindir.ops.unary import Cast
 
 from .call import Call
 from .registry import tf_operator
@@ -28,12 +36,30 @@ def normalized(call: Call) -> tuple[Value, Value, Value]:
     """
     first = call.channels_first()
     x, scale, offset = call.inputs(0, 3)
-    if call.flag("is_training", True):
-        mean, variance = _batch_statistics(call, x, first)
-    else:
-        mean, variance = call.input(3), call.input(4)
+    training = call.flag("is_training", True)
+    mean, variance = _batch_statistics(call, x, first) if training else (call.input(3), call.input(4))
     op = ops.FusedBatchNorm(epsilon=call.real("epsilon", 1e-4), momentum=MOVED, mode=1)
-    return call.spatial(op, x, scale, offset, mean, variance, channels_first=first), mean, variance
+    result = call.spatial(op, x, scale, offset, mean, variance, channels_first=first)
+    if training and (call.is_read(1) or call.is_read(2)):
+        mean, variance = _running_statistics(call, x, mean, variance)
+    return result, mean, variance
+
+
+def _running_statistics(call: Call, x: Value, mean: Value, variance: Value) -> tuple[Value, Value]:
+    """What training would keep: the variance is the sum of squares by one less than their number."""
+    sizes = call.emit(Cast(), call.emit(Shape(), x), call.ints(int(DataType.FLOAT32)))
+    of_mean = call.emit(Cast(), call.emit(Shape(), mean), call.ints(int(DataType.FLOAT32)))
+    product = ReduceFusion(mode=ReduceMode.ReduceProd, coeff=1.0)
+    count = call.emit(DivFusion(), call.emit(product, sizes, call.ints((0,))), of_mean)
+    rest = call.emit(Maximum(), call.emit(SubFusion(), count, call.const(1, "float32")), call.const(1, "float32"))
+    new = [mean, call.emit(MulFusion(), variance, call.emit(DivFusion(), count, rest))]
+    share = call.real("exponential_avg_factor", 1.0)
+    if share == 1.0:
+        return new[0], new[1]
+    for place, value in enumerate(new):
+        kept = call.emit(MulFusion(), call.input(3 + place), call.const(1 - share, "float32"))
+        new[place] = call.emit(AddFusion(), kept, call.emit(MulFusion(), value, call.const(share, "float32")))
+    return new[0], new[1]
 
 
 def _batch_statistics(call: Call, x: Value, first: bool) -> tuple[Value, Value]:

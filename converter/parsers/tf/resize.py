@@ -79,8 +79,10 @@ def patches(call: Call) -> Value:
     x = call.input(0)
     kernel, stride = spatial_pair(call, "ksizes", False), spatial_pair(call, "strides", False)
     rate = spatial_pair(call, "rates", False)
-    size = call.require_shape(x, "cutting an image into patches")[1:-1]
-    if len(size) != 2 or kernel[0] * kernel[1] > _MOST_PIXELS:
+    if call.require_rank(x) != 4:
+        raise call.block(f"'{x.name}' is no image")
+    size = [call.require_size(x, axis, "cutting an image into patches") for axis in (1, 2)]
+    if kernel[0] * kernel[1] > _MOST_PIXELS:
         raise call.block(f"patches of {list(kernel)} are not supported", "Cut smaller patches", "ksizes")
     same = call.text("padding") == "SAME"
     pads, out = [], []

@@ -6,11 +6,13 @@ A loop is recursion through tail calls, with the loop variables L:
     condition:   Call(Switch(condition, Partial(body, L), Partial(end, L)))
     body:        ...; Call(Partial(condition graph, next L))
     end:         returns L
+
+The variables that a graph reads or assigns are among its arguments and results, behind those of the source.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from mslite.converter.mindir.graph import Graph, Value
 from mslite.converter.mindir.ops.control_flow import Call as CallClosure
@@ -20,6 +22,7 @@ from .call import Call
 from .importer import GraphImporter
 from .registry import tflite_operator
 from .scope import Scope
+from .variables import argument, assign, held
 
 
 def _imported(call: Call, option: str, name: str, arguments: Sequence[Value], outputs: int) -> GraphImporter:
@@ -44,11 +47,19 @@ def _tensors(call: Call, values: Sequence[Value]) -> list[Value]:
     return [value for value in values if id(value) not in call.scope.session.handles]
 
 
-def _run(call: Call, closure: Value, handles: dict[int, Value]) -> tuple[Value, ...]:
-    """The results of a closure, after which this graph goes on, with the handles that it returns at their places."""
-    count = len(call.node.outputs)
-    tensors = iter(call.emit_many(CallClosure(is_tail_call=False), (closure,), count - len(handles)))
-    return tuple(handles[place] if place in handles else next(tensors) for place in range(count))
+def _run(
+    call: Call, closure: Value, handles: dict[int, Value], kept: dict[str, Value], assigned: Collection[str]
+) -> tuple[Value, ...]:
+    """The results of a closure, after which this graph goes on, with the handles that it returns at their places. Its last
+    results are the variables of `kept`, which are values of the graphs that are called."""
+    count = len(call.node.outputs) - len(handles)
+    results = call.emit_many(CallClosure(is_tail_call=False), (closure,), count + len(kept))
+    for (name, inner), value in zip(kept.items(), results[count:], strict=True):
+        value.dtype, value.quant = inner.dtype, inner.quant
+        if name in assigned:
+            assign(call, name, value)
+    tensors = iter(results)
+    return tuple(handles[place] if place in handles else next(tensors) for place in range(len(call.node.outputs)))
 
 
 def _tail(scope: Scope, closure: Value, results: Sequence[Value]) -> None:
@@ -63,14 +74,21 @@ def _tail(scope: Scope, closure: Value, results: Sequence[Value]) -> None:
 def conditional(call: Call) -> tuple[Value, ...]:
     """Inputs condition, arguments of both branches."""
     arguments = call.inputs()[1:]
-    closures, handles = [], []
-    for branch in ("then", "else"):
-        inner = _imported(call, f"{branch}_subgraph", f"{branch}_branch", arguments, len(call.node.outputs))
-        closures.append(call.emit(PartialFusion(sub_graph_index=inner.index), *_tensors(call, arguments)))
-        handles.append(inner.returned_handles)
-    if handles[0] != handles[1]:
+    branches = [
+        _imported(call, f"{name}_subgraph", f"{name}_branch", arguments, len(call.node.outputs))
+        for name in ("then", "else")
+    ]
+    handles = branches[0].returned_handles
+    if handles != branches[1].returned_handles:
         raise call.block("its branches return different variables", "Export the model with one variable")
-    return _run(call, call.emit(Switch(), call.input(0), *closures), handles[0])
+    changed = {name: value for branch in branches for name, value in branch.variables.assigned.items()}
+    closures = []
+    for branch in branches:
+        branch.graph.outputs.extend([held(branch, name) for name in changed])
+        given = [held(call.scope, name) for name in branch.variables.entered]
+        closure = PartialFusion(sub_graph_index=branch.index)
+        closures.append(call.emit(closure, *_tensors(call, arguments), *given))
+    return _run(call, call.emit(Switch(), call.input(0), *closures), handles, changed, changed)
 
 
 @tflite_operator("WHILE", "STABLEHLO_WHILE")
@@ -84,6 +102,9 @@ def loop(call: Call) -> tuple[Value, ...]:
     handles = {place: value for place, value in enumerate(variables) if id(value) in session.handles}
     if body.returned_handles != handles:
         raise call.block("its variables change their places", "Export the model with fixed variables")
+    if condition.variables.assigned:
+        raise call.block("its condition assigns a variable", "Assign it in the body")
+    kept = _kept_by_loop(condition, body)
     end = Graph(f"{call.name}_after_fg")
     for value in condition.graph.inputs:
         name = session.values.unique(f"{end.name}/{value.name}")
@@ -98,7 +119,21 @@ def loop(call: Call) -> tuple[Value, ...]:
     _tail(condition, chosen, own)
     (following,) = body.emit(PartialFusion(sub_graph_index=condition.index), body.graph.outputs, 1)
     _tail(body, following, own)
-    return _run(call, call.emit(PartialFusion(sub_graph_index=condition.index), *_tensors(call, variables)), handles)
+    given = [held(call.scope, name) for name in kept]
+    closure = call.emit(PartialFusion(sub_graph_index=condition.index), *_tensors(call, variables), *given)
+    return _run(call, closure, handles, kept, body.variables.assigned)
+
+
+def _kept_by_loop(condition: GraphImporter, body: GraphImporter) -> dict[str, Value]:
+    """The variables that a loop reads or assigns, which become its last loop variables, with their values in the body."""
+    names = dict.fromkeys([*condition.variables.entered, *body.variables.entered, *body.variables.assigned])
+    for scope in (condition, body):
+        inputs = [argument(scope, name) for name in names]
+        del scope.graph.inputs[len(scope.graph.inputs) - len(inputs) :]
+        scope.graph.inputs.extend(inputs)
+    kept = {name: held(body, name) for name in names}
+    body.graph.outputs.extend(kept.values())
+    return kept
 
 
 @tflite_operator("CALL_ONCE")

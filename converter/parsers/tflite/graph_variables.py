@@ -14,14 +14,13 @@ class GraphVariables:
     current: dict[str, Value] = field(default_factory=dict)
     """the value at this place of the graph"""
     assigned: dict[str, Value] = field(default_factory=dict)
-    """the value for the next run"""
-    changed_elsewhere: set[str] = field(default_factory=set)
-    """variables that a graph called from here may have assigned"""
+    """the value when the graph is left"""
+    entered: dict[str, Value] = field(default_factory=dict)
+    """of a graph that is called: the inputs, behind those of the source graph, that hold variables"""
 
     def copy(self) -> GraphVariables:
-        return GraphVariables(dict(self.current), dict(self.assigned), set(self.changed_elsewhere))
+        return GraphVariables(dict(self.current), dict(self.assigned), dict(self.entered))
 
     def restore(self, before: GraphVariables) -> None:
-        """Back to a copy: what was emitted since is given up."""
-        self.current, self.assigned = before.current, before.assigned
-        self.changed_elsewhere = before.changed_elsewhere
+        """Back to a copy: what was emitted since is given up, but for inputs."""
+        self.current, self.assigned = {**self.entered, **before.current}, before.assigned

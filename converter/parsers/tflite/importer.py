@@ -79,7 +79,8 @@ class GraphImporter(Scope):
             if self.source.output_names:
                 value = self._under_name(value, index, self.source.output_names[position])
             self.graph.outputs.append(value)
-        keep_assigned(self)
+        if self.outer is None:
+            keep_assigned(self)
         return self.graph
 
     def _node_name(self, number: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import mmap
 from dataclasses import dataclass, field
@@ -175,7 +176,23 @@ def _graph(table: Table, number: int, buffers: list[memoryview], codes: list[str
                 _indices(item, 8, len(tensors), False),
             )
         )
+    _complete_shapes(graph)
     return graph
+
+
+def _complete_shapes(graph: SourceGraph) -> None:
+    """Training for integers without `Optimize.DEFAULT` leaves tensors between QUANTIZE and DEQUANTIZE without a shape, which the
+    file cannot tell from a scalar: it is that of the operand."""
+    for node in graph.operators:
+        if (
+            node.name in ("QUANTIZE", "DEQUANTIZE")
+            and len(node.inputs) == len(node.outputs) == 1
+            and node.inputs[0] >= 0
+        ):
+            given, result = graph.tensors[node.inputs[0]], graph.tensors[node.outputs[0]]
+            if given.shape and not result.shape and result.data is None:
+                shaped = dataclasses.replace(result, shape=given.shape, signature=given.signature)
+                graph.tensors[node.outputs[0]] = shaped
 
 
 def _indices(table: Table, slot: int, count: int, optional: bool) -> tuple[int, ...]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from mslite.converter.errors import Blocker
 from mslite.converter.mindir.flatbuffer import FlatBufferError
 from mslite.converter.mindir.graph import SYMBOL_LIMIT, Array, Graph, Value
+from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.parsers.naming import Names
 
 from .model import SourceGraph, SourceModel, SourceOperator
@@ -33,7 +34,9 @@ class Session:
     kept: list[Value] = field(default_factory=list)
     """the handles: they stay, so that their identities do"""
     initial: dict[str, Array] = field(default_factory=dict)
-    """what variables are before the first run"""
+    """what CALL_ONCE gives to variables"""
+    starts: dict[str, tuple[Array, DataType]] = field(default_factory=dict)
+    """what variables are before the first run, and their element types"""
     stated_sizes: dict[int, int] = field(default_factory=dict)
     """by symbol: what the file states for a size that may change"""
     is_initialising: bool = False

@@ -2,6 +2,8 @@
 
 Inside one graph a variable is a chain of values: what is read first is the state when the graph is entered
 (`ReadVariable`), later reads see what was assigned last, and that is kept when the graph is left (`AssignVariable`).
+A graph that IF or WHILE calls has neither: it takes the variables that it needs as arguments, and returns those that it
+assigns (`control_flow.py`).
 """
 
 from __future__ import annotations
@@ -24,27 +26,43 @@ from .session import variable_name
 _LARGEST = 1 << 30
 """Bytes that a variable may have."""
 
-_LIVES_LONGER = "Freeze the model's variables, or export the loop with them as loop variables"
-
 
 def read(call: Call, name: str, initial: Array | None, shape: tuple[int, ...], dtype: DataType) -> Value:
     """The value of a variable; before the first run it is `initial`, or zero. Raises Blocked."""
-    variables = call.scope.variables
-    if name in variables.changed_elsewhere:
-        raise call.block(f"the variable '{name}' is changed by a graph that was called before", _LIVES_LONGER)
-    outer = call.scope.outer
-    while outer is not None:
-        if outer.variables is not variables and name in outer.variables.assigned:
-            raise call.block(f"the variable '{name}' was assigned in a graph that calls this one", _LIVES_LONGER)
-        outer = outer.outer
     if math.prod(shape) * numpy_type(dtype).itemsize > _LARGEST:
         raise call.block(f"the variable '{name}' has the shape {shape}, which is too large")
+    _begins(call, name, np.zeros((), numpy_type(dtype)) if initial is None else initial, shape, dtype)
+    return held(call.scope, name)
+
+
+def _begins(call: Call, name: str, initial: Array, shape: tuple[int, ...], dtype: DataType) -> None:
+    """Notes what a variable holds before the first run."""
+    call.scope.session.starts.setdefault(name, (np.broadcast_to(initial, shape), dtype))
+
+
+def held(scope: Scope, name: str) -> Value:
+    """What a variable holds at this place of a graph."""
+    variables = scope.variables
     if name not in variables.current:
-        start = np.zeros(shape, numpy_type(dtype)) if initial is None else initial
-        value = call.emit(ReadVariable(variable=name), call.const(start))
-        value.dtype = dtype
-        variables.current[name] = value
+        variables.current[name] = _read(scope, name) if scope.index == 0 else argument(scope, name)
     return variables.current[name]
+
+
+def _read(scope: Scope, name: str) -> Value:
+    start, dtype = scope.session.starts[name]
+    (value,) = scope.emit(ReadVariable(variable=name), (scope.constant(start, name),), 1)
+    value.dtype = dtype
+    return value
+
+
+def argument(scope: Scope, name: str) -> Value:
+    """What a graph that is called gets of a variable: one more input."""
+    entered = scope.variables.entered
+    if name not in entered:
+        start, dtype = scope.session.starts[name]
+        entered[name] = Value(scope.session.values.unique(f"{scope.graph.name}/{name}"), dtype, start.shape)
+        scope.graph.inputs.append(entered[name])
+    return entered[name]
 
 
 def assign(call: Call, name: str, value: Value) -> None:
@@ -54,14 +72,10 @@ def assign(call: Call, name: str, value: Value) -> None:
 
 
 def keep_assigned(scope: Scope) -> None:
-    """Ends a graph: what its variables have become is kept for the next run."""
+    """Ends the main graph: what its variables have become is kept for the next run."""
     for name, value in scope.variables.assigned.items():
         (result,) = scope.emit(AssignVariable(variable=name), (value,), 1)
         result.dtype, result.quant = value.dtype, value.quant
-    outer = scope.outer
-    if outer is not None:
-        outer.variables.changed_elsewhere |= scope.variables.assigned.keys()
-        outer.variables.changed_elsewhere |= scope.variables.changed_elsewhere
 
 
 def state_name(call: Call, index: int) -> str:
@@ -131,6 +145,10 @@ def assign_variable(call: Call) -> tuple[Value, ...]:
     """In the initialising graph of CALL_ONCE the value has to be a constant."""
     name, value, session = _variable(call), call.input(1), call.scope.session
     if not session.is_initialising:
+        tensor = call.source(1)
+        point = value.quant[0].zeroPoint if value.quant else 0
+        first = session.initial.get(name, np.array(point, numpy_type(stored_type(tensor))))
+        _begins(call, name, first, first.shape or tensor.shape, stored_type(tensor))
         assign(call, name, value)
         return ()
     array = value.data

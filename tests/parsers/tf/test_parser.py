@@ -216,6 +216,18 @@ def test_all_blocking_nodes_are_told_at_once() -> None:
     assert "Dilation2DBackpropInput 'c': this kind of window is not supported" in text
 
 
+def test_a_function_of_jax_is_refused_with_what_reads_it() -> None:
+    """As jax2tf writes it."""
+    builder = Builder()
+    builder.input("x", 2)
+    builder.node("call", "XlaCallModule", "x")
+    text = refusal(builder)
+    assert (
+        "XlaCallModule 'call': StableHLO inside of a TensorFlow graph is not read. Export the JAX function to ONNX"
+        in text
+    )
+
+
 def test_a_shape_error_names_the_node() -> None:
     builder = Builder()
     builder.input("x", 2, 3)

@@ -334,3 +334,19 @@ def test_scales_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     inputs = [wide("x", IMAGE), stored("w", integers("int8", 4, 3, 3, 4), SCALES[:3])]
     with pytest.raises(ConversionError, match="3 scales"):
         converted(model("CONV_2D", inputs, wide("y", IMAGE), conv()), tmp_path)
+
+
+def test_tensors_without_a_shape_between_casts(tmp_path: Path) -> None:
+    """Quantisation-aware training without Optimize.DEFAULT: the weight goes through QUANTIZE and DEQUANTIZE."""
+    x, weight = Tensor("x", (2, 3)), Tensor("weight", data=_CHANCE.uniform(-1, 1, (4, 3)).astype(np.float32))
+    graph = Graph(
+        [x, weight, moving("stored", "int8", (), 0.02), Tensor("decoded"), Tensor("y", (2, 4))],
+        [0],
+        [4],
+        [
+            Operator("QUANTIZE", [1], [2], options_type="QuantizeOptions"),
+            Operator("DEQUANTIZE", [2], [3], options_type="DequantizeOptions"),
+            Operator("FULLY_CONNECTED", [0, 3, -1], [4], options_type="FullyConnectedOptions"),
+        ],
+    )
+    check(build(graph), [x], tmp_path, 1e-6)

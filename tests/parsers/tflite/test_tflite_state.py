@@ -246,6 +246,79 @@ def test_variable_in_a_loop(tmp_path: Path) -> None:
     assert ends == [6, 4, 5]
 
 
+def assigned_around(loop: bool) -> bytes:
+    """total = x; if x > 0 (or while total < 10): total = total + x; y = (total of the run before, total)."""
+    vector, scalar = Tensor("x", (1,)), Tensor("positive", (1,), "bool")
+    handle, read = Tensor("handle", (), "resource"), {"options_type": "ReadVariableOptions"}
+    calls = [
+        Operator("IF", [6, 0], [7], {0: ("int", 1), 1: ("int", 2)}, "IfOptions"),
+        Operator("WHILE", [0], [7], {0: ("int", 2), 1: ("int", 1)}, "WhileOptions"),
+    ]
+    main = Graph(
+        [vector, handle, Tensor("before", (1,)), Tensor("after", (1,)), Tensor("zero", data=np.zeros(1, np.float32)),
+         Tensor("several", (1,), "bool"), Tensor("condition", (), "bool"), Tensor("same", (1,)),
+         Tensor("shape", data=np.zeros(0, np.int32))],
+        [0],
+        [2, 3],
+        [
+            Operator("CALL_ONCE", [], [], {0: ("int", 3)}, "CallOnceOptions"),
+            Operator("VAR_HANDLE", [], [1], **HANDLE),
+            Operator("READ_VARIABLE", [1], [2], **read),
+            Operator("ASSIGN_VARIABLE", [1, 0], [], options_type="AssignVariableOptions"),
+            Operator("GREATER", [0, 4], [5], options_type="GreaterOptions"),
+            Operator("RESHAPE", [5, 8], [6], options_type="ReshapeOptions"),
+            calls[loop],
+            Operator("READ_VARIABLE", [1], [3], **read),
+        ],
+    )  # fmt: skip
+    grows = Graph(
+        [vector, handle, Tensor("total", (1,)), Tensor("sum", (1,))],
+        [0],
+        [0],
+        [
+            Operator("VAR_HANDLE", [], [1], **HANDLE),
+            Operator("READ_VARIABLE", [1], [2], **read),
+            Operator("ADD", [2, 0], [3], options_type="AddOptions"),
+            Operator("ASSIGN_VARIABLE", [1, 3], [], options_type="AssignVariableOptions"),
+        ],
+    )
+    stays = Graph([vector], [0], [0], [])
+    small = Graph(
+        [vector, handle, Tensor("total", (1,)), Tensor("limit", data=np.array([10], np.float32)), scalar],
+        [0],
+        [4],
+        [
+            Operator("VAR_HANDLE", [], [1], **HANDLE),
+            Operator("READ_VARIABLE", [1], [2], **read),
+            Operator("LESS", [2, 3], [4], options_type="LessOptions"),
+        ],
+    )
+    first = Graph(
+        [handle, Tensor("start", data=np.array([5], np.float32))],
+        [],
+        [],
+        [
+            Operator("VAR_HANDLE", [], [0], **HANDLE),
+            Operator("ASSIGN_VARIABLE", [0, 1], [], options_type="AssignVariableOptions"),
+        ],
+    )
+    return build(main, grows, small if loop else stays, first)
+
+
+@pytest.mark.parametrize("loop", [False, True])
+def test_variable_assigned_before_and_in_a_called_graph(loop: bool, tmp_path: Path) -> None:
+    """What is assigned last counts, behind the call and in the next run."""
+    model = assigned_around(loop)
+    runs = [[np.array([number], np.float32)] for number in (4, 12, 1, 3)]
+    if not loop:
+        runs.insert(2, [np.array([-2], np.float32)])
+    got = our_runs(converted(model, tmp_path), runs)
+    np.testing.assert_array_equal(got, their_runs(model, runs))
+    after = [12, 12, 10, 12] if loop else [8, 24, -2, 2, 6]
+    assert [run[1].item() for run in got] == after
+    assert [run[0].item() for run in got] == [5, *after[:-1]]
+
+
 @pytest.mark.parametrize("results", [0, 1])
 def test_variable_as_an_argument_of_branches(results: int, tmp_path: Path) -> None:
     """if the sum is positive: total += x, else total *= 2; y = total before that. The branches may return the handle."""

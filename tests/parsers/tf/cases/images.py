@@ -50,3 +50,40 @@ case("suppression_scores", MANY, SCORES)(
         )
     )
 )
+PICTURES = rng("pictures").random((2, 5, 4, 3)).astype(np.float32)
+PICTURES[0, 0] = [[0.5, 0.5, 0.5], [0.7, 0.7, 0.2], [0.7, 0.2, 0.7], [0.0, 0.0, 0.0]]
+OPEN = [(None, None, None, 3)]
+case("hsv", PICTURES, shapes=OPEN)(lambda x: (tf.image.rgb_to_hsv(x), tf.image.hsv_to_rgb(x)))
+case("adjust_hue", PICTURES, shapes=OPEN)(
+    lambda x: (
+        tf.image.adjust_hue(x, 0.3),
+        tf.image.adjust_hue(x - 0.5, -0.45),
+        raw.AdjustHue(images=x, delta=x[1, 1, 1, 1]),
+    )
+)
+case("adjust_saturation", PICTURES, shapes=OPEN)(
+    lambda x: (tf.image.adjust_saturation(x, 1.8), tf.image.adjust_saturation(x - 0.5, 0.4))
+)
+for corners in (False, True):
+
+    def by_area(x: Any, corners: bool = corners) -> Any:
+        return tuple(raw.ResizeArea(images=x, size=size, align_corners=corners) for size in ([2, 3], [7, 1], [12, 9]))
+
+    case(f"resize_area_{'corners' if corners else 'plain'}", (2, 5, 6, 2), shapes=[(None, 5, 6, 2)])(by_area)
+for kernel in ("lanczos1", "lanczos3", "lanczos5", "gaussian", "box", "triangle", "keyscubic", "mitchellcubic"):
+
+    def moved(x: Any, kernel: str = kernel) -> Any:
+        return tuple(
+            raw.ScaleAndTranslate(
+                images=x, size=[4, 9], scale=[0.7, 1.4], translation=[0.4, -1.2], kernel_type=kernel, antialias=smooth
+            )
+            for smooth in (False, True)
+        )
+
+    case(f"scaled_{kernel}", (2, 7, 6, 2), shapes=[(None, 7, 6, 2)])(moved)
+case("resize_antialias", (1, 9, 8, 2), shapes=[(None, 9, 8, 2)])(
+    lambda x: (tf.image.resize(x, [4, 12], antialias=True), tf.image.resize(x, [3, 3], "bicubic", antialias=True))
+)
+case("patches_of_open_batch", (2, 6, 5, 2), shapes=[(None, 6, 5, 2)])(
+    lambda x: tf.image.extract_patches(x, [1, 3, 2, 1], [1, 2, 2, 1], [1, 1, 1, 1], "SAME")
+)

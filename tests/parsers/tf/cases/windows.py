@@ -85,6 +85,20 @@ case("batch_norm_training", (2, 7, 6, 3))(
         x=x, scale=weight(3), offset=weight(3) * 2, mean=[], variance=[], epsilon=0.01, is_training=True
     )[0]
 )
+case("batch_norm_statistics", (2, 3, 2, 3), (2, 3, 2, 3), shapes=[(2, 3, 2, 3), (None, 3, 2, 3)])(
+    lambda x, y: (
+        *raw.FusedBatchNormV3(x=x, scale=weight(3), offset=weight(3), mean=[], variance=[], is_training=True)[1:3],
+        *raw.FusedBatchNormV3(
+            x=y,
+            scale=weight(3),
+            offset=weight(3),
+            mean=weight(3) * 3,
+            variance=tf.abs(weight(3)),
+            exponential_avg_factor=0.25,
+            is_training=True,
+        )[:3],
+    )
+)
 case("lrn", (1, 3, 3, 9))(lambda x: tf.nn.local_response_normalization(x, 2, 1.5, 0.3, 0.7))
 case("moments", (2, 3, 4))(lambda x: tf.nn.moments(x, [1], keepdims=True))
 case("layer_norm", (2, 3, 8))(
