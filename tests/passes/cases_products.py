@@ -131,7 +131,7 @@ CASES = {
     "AddActivationFusion": Case(
         (
             (lambda: arithmetic_activated(AddFusion(), RELU), ["AddFusion"]),
-            (lambda: arithmetic_activated(SubFusion(), RELU6), ["SubFusion"]),
+            (lambda: arithmetic_activated(AddFusion(), RELU6), ["AddFusion"]),
         ),
         lambda: arithmetic_activated(AddFusion(), TANH),
         "only RELU and RELU6",
@@ -139,7 +139,7 @@ CASES = {
     "MulActivationFusion": Case(
         (
             (lambda: arithmetic_activated(MulFusion(), RELU), ["MulFusion"]),
-            (lambda: arithmetic_activated(DivFusion(), RELU6), ["DivFusion"]),
+            (lambda: arithmetic_activated(MulFusion(), RELU6), ["MulFusion"]),
         ),
         lambda: arithmetic_activated(MulFusion(), TANH),
         "only RELU and RELU6",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ _LIBRARY = "lite_runtime/libmindspore-lite.so"
 def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("vision")
     configure = ["cmake", "-S", str(ROOT), "-B", str(folder), "-G", "Ninja", "-DMSLITE_OPERATORS=vision"]
+    configure.append(f"-DPython3_EXECUTABLE={sys.executable}")
     for command in (configure, ["cmake", "--build", str(folder), "-j2"]):
         done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "CCACHE_BASEDIR": str(ROOT)})
         assert done.returncode == 0, done.stdout + done.stderr

@@ -20,9 +20,10 @@ def known_activation(node: Node, kind: DataType, version: Version) -> str | None
 
 @condition("SubFusion MulFusion DivFusion")
 def arithmetic_activation(node: Node, kind: DataType, version: Version) -> str | None:
-    """1.x reads the activation of AddFusion alone."""
+    """1.x reads the activation of AddFusion alone, 2.x that of MulFusion, too."""
     fused = fused_activation(node)
-    known = frozenset({ActivationType.NO_ACTIVATION}) if version < Version.V2_7 else FUSED
+    is_read = node.op.name == "MulFusion" and version is Version.V2_7
+    known = FUSED if is_read else frozenset({ActivationType.NO_ACTIVATION})
     return None if fused in known else f"passes over its activation {fused.name}"
 
 

@@ -6,6 +6,7 @@ from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops import arithmetic as ops
 from mslite.converter.mindir.ops import comparison, unary
 from mslite.converter.mindir.ops.creation import ZerosLike
+from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.rearrange import Reshape
 from mslite.converter.parsers.shifts import limited_shift
 
@@ -54,6 +55,9 @@ _UNARY = {
 
 @tflite_operator(*_FUSED)
 def fused(call: Call) -> Value:
+    """MindSpore Lite reads no activation of SubFusion and DivFusion: that of real numbers is an operator of its own."""
+    if call.node.name in ("SUB", "DIV") and call.input(0).dtype is DataType.FLOAT32:
+        return call.activated(call.emit(_FUSED[call.node.name](), call.weight(0), call.weight(1)))
     activation, follow = call.fused()
     op = _FUSED[call.node.name](activation_type=activation)
     return follow(call.emit(op, call.weight(0), call.weight(1)))

@@ -60,6 +60,7 @@ TRANSPOSED = Rule(
 
 CONVOLUTION = _rule("ConvActivationFusion", _CONVOLUTIONS)
 MATMUL = _rule("MatMulActivationFusion", "MatMulFusion FullConnection")
-ADD = _rule("AddActivationFusion", "AddFusion SubFusion")
-MULTIPLY = _rule("MulActivationFusion", "MulFusion DivFusion")
+# MindSpore Lite reads no activation of SubFusion and DivFusion.
+ADD = _rule("AddActivationFusion", "AddFusion")
+MULTIPLY = _rule("MulActivationFusion", "MulFusion")
 SCALE = _rule("ScaleActivationFusion", "ScaleFusion")
