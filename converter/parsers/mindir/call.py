@@ -53,6 +53,8 @@ class Call(Attributes):
         """Identities of the nodes that this call emitted."""
         self.declared_type = DataType.UNKNOWN
         """Element type that the file gives the first result."""
+        self.declared_shape: tuple[int, ...] | None = None
+        """Its dimensions, -1 where unknown."""
         self.declared_outputs = 1
         """Number of results that the file gives the node."""
 

@@ -9,11 +9,12 @@ from mslite.converter.mindir.graph import Value, data_type_of, numpy_type
 from mslite.converter.mindir.ops import OPERATORS, Operator
 from mslite.converter.mindir.ops.custom import Custom
 from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.ops.rearrange import Reshape
 from mslite.converter.mindir.ops.unary import Cast
 from mslite.converter.mindir.wire import from_custom
 
 from .call import Call
-from .entries import Entry, Immediate, Sequence, flattened
+from .entries import Absent, Entry, Immediate, Sequence, flattened
 from .layout import in_layout
 from .registry import ARGUMENTS
 from .weights import channel_last
@@ -29,7 +30,21 @@ def convert_own(call: Call, operator: type[Operator]) -> Entry:
     values = call.tensors() if repeated else _operands(call)[: _tensor_count(call)]
     if [operand.name for operand in declaration.inputs] == ["a", "b"] and len(values) == 2:
         values = list(alike(call, *values))
-    return emit_own(call, op, values)
+    made = emit_own(call, op, values)
+    return _in_shape(call, made) if call.operator in _LOSSES and not call.scope.session.trains else made
+
+
+_LOSSES = ("BinaryCrossEntropy", "SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits")
+"""Those whose first result has a dimension of one more here."""
+
+
+def _in_shape(call: Call, made: Entry) -> Entry:
+    first, others = (made.items[0], made.items[1:]) if isinstance(made, Sequence) else (made, ())
+    shape = call.declared_shape
+    if not isinstance(first, Value) or shape is None or any(size < 0 for size in shape):
+        return made
+    shaped = call.emit(Reshape(), first, call.ints(shape))
+    return Sequence((shaped, *others)) if isinstance(made, Sequence) else shaped
 
 
 def alike(call: Call, first: Value, second: Value) -> tuple[Value, Value]:
@@ -117,7 +132,15 @@ def emit_own(call: Call, op: Operator, values: list[Value]) -> Entry:
         needed = sum(not operand.optional for operand in outputs)
         count = max(needed, min(call.declared_outputs, len(outputs)))
     results = in_layout(call, op, values, count)
-    return results[0] if count == 1 else Sequence(tuple(results))
+    return results[0] if count == 1 and not len(outputs) > 1 else with_absent(call, results)
+
+
+def with_absent(call: Call, results: list[Value]) -> Entry:
+    """The results, and in the place of those that the file has besides what stands in the way of whoever reads them."""
+    missing = range(len(results), call.declared_outputs)
+    if len(results) == 1 and not missing:
+        return results[0]
+    return Sequence((*results, *(Absent(f"result {i} of {call.operator} is not computed") for i in missing)))
 
 
 def _custom(call: Call) -> Entry:

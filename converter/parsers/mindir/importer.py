@@ -134,7 +134,7 @@ class GraphImporter(Scope):
                 self.overwritten.check(entries)
                 values = self._attributes(attributes)
                 call = Call(self, operator, self.node_name(node), entries, values, ARGUMENTS.get(operator, ()))
-                call.declared_type = self._result_type(node)
+                call.declared_type, call.declared_shape = self._result_type(node)
                 call.declared_outputs = max(tuple_length(node), self._picked.get(name, 0), 1)
                 # MindSpore numbers its values; what users know is the node's name in the network.
                 self.bind(name, self._convert(call), "" if self.session.own_file else node.domain)
@@ -160,12 +160,13 @@ class GraphImporter(Scope):
         if changes_first_operand(operator) and isinstance(old, Value) and isinstance(new, Value):
             self.overwritten.change(old, new, title)
 
-    def _result_type(self, node: Message) -> DataType:
-        """The element type that the file gives the node's first result."""
+    def _result_type(self, node: Message) -> tuple[DataType, tuple[int, ...] | None]:
+        """Element type and dimensions that the file gives the node's first result."""
         try:
-            return data_type(result_types(node)[0])
+            tensor = result_types(node)[0]
+            return data_type(tensor), dimensions(tensor)
         except (IndexError, TensorError):
-            return DataType.UNKNOWN
+            return DataType.UNKNOWN, None
 
     def _name_node(self, name: str, call: Call) -> None:
         """The node that makes the result has the source node's name."""

@@ -11,7 +11,7 @@ from mslite.converter.mindir.ops.matmul import MatMulFusion
 
 from .call import Call
 from .entries import Entry
-from .generic import convert_own
+from .generic import convert_own, with_absent
 from .layout import in_layout
 from .registry import primitive
 
@@ -30,7 +30,7 @@ def batch_norm(call: Call) -> Entry:
         remedy = "Export the model for inference, with net.set_train(False)"
         raise call.block("statistics of the batch are not computed", remedy, "is_training")
     op = ops.FusedBatchNorm(epsilon=call.real("epsilon", 1e-5), momentum=call.real("momentum", 0.1), mode=0)
-    return in_layout(call, op, [call.input(index) for index in range(5)], 1)[0]
+    return with_absent(call, in_layout(call, op, [call.input(index) for index in range(5)], 1))
 
 
 @primitive(
@@ -43,7 +43,7 @@ def layer_norm(call: Call) -> Entry:
         epsilon=call.real("epsilon", 1e-7),
         elementwise_affine=True,
     )
-    return call.emit(op, *(call.input(index) for index in range(3)))
+    return with_absent(call, [call.emit(op, *(call.input(index) for index in range(3)))])
 
 
 @primitive("GroupNorm", operators="GroupNormFusion", arguments="input num_groups weight bias eps")
@@ -64,7 +64,13 @@ def l2_normalize(call: Call) -> Value:
 
 
 @primitive(
-    "MatMul", "BatchMatMul", "MatMulExt", operators="MatMulFusion", arguments="input mat2 transpose_a transpose_b"
+    "MatMul",
+    "BatchMatMul",
+    "MatMulExt",
+    "BatchMatMulExt",
+    "Mm",
+    operators="MatMulFusion",
+    arguments="input mat2 transpose_a transpose_b",
 )
 def matmul(call: Call) -> Value:
     op = MatMulFusion(

@@ -24,6 +24,7 @@ from . import (  # noqa: F401  (each registers its converters)
     reduction,
     statistics,
     structure,
+    views,
     volumes,
 )
 from .file import file_error, load

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import mindspore as ms
 import numpy as np
-from mindspore import Parameter, Tensor, nn, ops
+from mindspore import Parameter, Tensor, mint, nn, ops
 
 HERE = Path(__file__).parent
 X = np.random.default_rng(0).standard_normal((1, 2, 4, 4)).astype(np.float32)
@@ -157,6 +157,29 @@ class Masks(nn.Cell):
         )
 
 
+class Views(nn.Cell):
+    def construct(self, x):
+        y = mint.reshape(x, (4, 2, 4))
+        return (
+            *(
+                mint.permute(y, (2, 0, 1)),
+                mint.transpose(y, 0, -1),
+                mint.flatten(y, 1),
+                mint.unsqueeze(y, -1),
+                y.view_as(x),
+            ),
+            *(
+                mint.narrow(y, 0, 1, 2),
+                mint.select(y, 1, -1),
+                mint.chunk(y, 3, 0),
+                mint.split(y, 3, 2),
+                mint.unbind(y, 1),
+            ),
+            *(mint.split(y, (1, 3), 0), y[1:, 0, ::2], mint.ones_like(y)),
+            mint.bmm(y, mint.permute(y, (0, 2, 1))),
+        )
+
+
 class Pools(nn.Cell):
     def __init__(self):
         super().__init__()
@@ -223,6 +246,7 @@ NETWORKS = (
     Statistics,
     Activations,
     Masks,
+    Views,
     Pools,
     Volumes,
     Attention,
