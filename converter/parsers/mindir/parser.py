@@ -22,6 +22,7 @@ from . import (  # noqa: F401  (each registers its converters)
     normalization,
     rearrange,
     reduction,
+    scattering,
     statistics,
     structure,
     views,

@@ -180,6 +180,21 @@ class Views(nn.Cell):
         )
 
 
+class Scattered(nn.Cell):
+    def construct(self, x):
+        y = mint.reshape(x, (8, 4))
+        places, rows = Tensor([[1], [1], [6]]), y[:3] * 2
+        elements = Tensor([[0, 2, 1, 3], [1, 0, 3, 2]])
+        grid = mint.reshape(x, (1, 4, 4, 2)) * 0.7
+        return (
+            *(ops.tensor_scatter_max(y, places, rows), ops.tensor_scatter_min(y, places, rows)),
+            *(ops.tensor_scatter_sub(y, places, rows), ops.tensor_scatter_mul(y, places, rows)),
+            *(ops.tensor_scatter_elements(y, elements, rows[:2], 1), ops.lerp(x, x * 3, 0.3)),
+            *(ops.grid_sample(x, grid, align_corners=True), ops.grid_sample(x, grid, "nearest", "border")),
+            *(ops.xlogy(x, ops.abs(x)), ops.xdivy(x - x, x - x), ops.acos(x / 4)),
+        )
+
+
 class Pools(nn.Cell):
     def __init__(self):
         super().__init__()
@@ -247,6 +262,7 @@ NETWORKS = (
     Activations,
     Masks,
     Views,
+    Scattered,
     Pools,
     Volumes,
     Attention,
