@@ -30,6 +30,10 @@ RIGHT_HERE = {
     "test_slice_neg_steps": "the original counts a negative step from the wrong end",
 }
 """Where the original computes something else than ONNX, and mslite what ONNX says."""
+RIGHT_HERE.update(
+    (f"test_{name}_FLOAT_to_FLOAT16{form}", "the original returns the bits of float16 as numbers")
+    for name, form in (("cast", ""), ("castlike", "_expanded"))
+)
 _REDUCE_MAX = "the original begins ReduceMax with a value that is greater than the elements"
 RIGHT_HERE.update(
     (f"test_reduce_max_{keeps}_random", _REDUCE_MAX)
@@ -64,7 +68,7 @@ def difference(results: list[Array], wanted: list[Array]) -> str:
             return f"output {i} has the shape {result.shape}, not {array.shape}"
         if not np.allclose(result.astype(float), array.astype(float), 1e-3, 1e-4, equal_nan=True):
             with np.errstate(invalid="ignore"):
-                return f"output {i} differs by {np.nanmax(np.abs(result.astype(float) - array.astype(float))):.3g}"
+                return f"output {i} differs by {np.abs(result.astype(float) - array.astype(float)).max(initial=0):.3g}"
     return ""
 
 

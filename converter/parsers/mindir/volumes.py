@@ -65,6 +65,31 @@ def conv_3d(call: Call) -> Value:
     return volumes.channels_first(volumes.convolution(volumes.channels_last(x), sizes, window, layers))
 
 
+@primitive("Conv3DTranspose", operators="Conv2dTransposeFusion AddFusion", arguments="x weight")
+def conv_transpose_3d(call: Call) -> Value:
+    """The weight is [in, out / group, depth, height, width]; with SAME a size becomes itself times the stride."""
+    x, weight = call.input(0), call.input(1)
+    channels, *sizes = _shape(call, x)
+    before, out, *kernel = call.require_shape(weight, "a 3-D transposed convolution")
+    group = call.integer("group", 1, "groups")
+    if channels != before:
+        raise call.block(f"{channels} channels do not fit {before} of the weight")
+    extra = (call.integers("output_padding") or (0, 0, 0))[-3:]
+    steps, spread = _three(call, "strides", "stride"), _three(call, "dilations", "dilation")
+    if call.choice("pad_mode", PadMode, PadMode.VALID) is PadMode.SAME:
+        total = [max(0, (k - 1) * d + 1 - s) for k, d, s in zip(kernel, spread, steps, strict=True)]
+        begin = tuple(number // 2 for number in total)
+        end = tuple(number - first for number, first in zip(total, begin, strict=True))
+        window = VolumeWindow(tuple(kernel), steps, spread, begin, end)
+    else:
+        window = _window(call, tuple(sizes), tuple(kernel))
+    if min(window.transposed_output(sizes, extra)) < 1:
+        raise call.block(f"the result would have the size {list(window.transposed_output(sizes, extra))}")
+    volumes = Volumes(call, call.scope.layout)
+    layers = Kernel(kernel_layers(call, weight, (2, 0, 3, 4, 1), kernel[0]), group, channels, out * group)
+    return volumes.channels_first(volumes.transposed(volumes.channels_last(x), sizes, window, layers, extra))
+
+
 def _pooled(call: Call, window: VolumeWindow, pool: Callable[[Value, ImageWindow], Value], parts: bool) -> Value:
     """`pool` pools an image; `parts`: its last windows may reach beyond the padding."""
     x = call.input(0)

@@ -220,12 +220,14 @@ class Volumes(nn.Cell):
     def __init__(self):
         super().__init__()
         self.convolution = nn.Conv3d(2, 2, (2, 3, 3), pad_mode="pad", padding=1, has_bias=True)
+        self.transposed = nn.Conv3dTranspose(2, 3, 3, stride=2, pad_mode="pad", padding=1, output_padding=1)
+        self.same = nn.Conv3dTranspose(2, 3, (1, 3, 2), stride=(1, 2, 2), pad_mode="same", has_bias=True)
         self.maximum = nn.MaxPool3d(2, 2)
         self.average = nn.AvgPool3d(2, 2)
 
     def construct(self, x):
         y = self.convolution(x.reshape((1, 2, 2, 2, 4)))
-        return y, self.maximum(y), self.average(y)
+        return y, self.maximum(y), self.average(y), self.transposed(y), self.same(y)
 
 
 class Attention(nn.Cell):
