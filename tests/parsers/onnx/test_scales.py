@@ -129,7 +129,8 @@ def test_products_of_onnxruntime(operator: str, tmp_path: Path) -> None:
     scales = -np.abs(random(8)) - np.float32(0.01)
     attributes: dict[str, Any] = {}
     inputs: dict[str, Array] = {"x": random(2, 32)}
-    constants: dict[str, Array] = {"w": whole_range(np.int8, 32, 8), "s": scales}
+    # Of 7 bits: without VNNI, onnxruntime saturates the sum of two products at 16 bits.
+    constants: dict[str, Array] = {"w": whole_range(np.int8, 32, 8) >> 1, "s": scales}
     if operator == "MatMulNBits":
         attributes = {"N": 4, "K": 32, "bits": 4, "block_size": 16}
         constants["w"] = whole_range(np.uint8, 4, 2, 8)
