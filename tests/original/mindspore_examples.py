@@ -49,10 +49,6 @@ def examples(subject):
         return []
 
 
-class Recorded(Exception):
-    """The call that the example is about."""
-
-
 def find_call(sources, subject, method):
     """The called object, or the name of a Tensor method, and the arguments of the first call of the subject; None for none."""
     names = {"mindspore": mindspore, "ms": mindspore, "np": np, "nn": nn, "ops": ops, "mint": mint, "Tensor": Tensor}
@@ -164,7 +160,7 @@ def export(name, subject, folder):
         if not tensors:
             return "no tensor among its arguments"
         mindspore.set_context(mode=mindspore.GRAPH_MODE)
-        stored = {f"i{i}": array for i, array in enumerate(flat(tensors))}
+        stored = {f"i{i}": array.copy() for i, array in enumerate(flat(tensors))}
         stored.update((f"o{i}", array) for i, array in enumerate(flat(made(*tensors))))
         mindspore.export(made, *tensors, file_name=os.path.join(folder, name), file_format="MINDIR")
         np.savez(os.path.join(folder, f"{name}.npz"), **stored)
@@ -195,6 +191,8 @@ def export_apart(name, subject, folder):
 
 
 def main(folder, prefix=""):
+    folder = os.path.abspath(folder)
+    os.chdir(folder)
     for name, subject in subjects():
         if name.startswith(prefix):
             print(f"{name}\t{export_apart(name, subject, folder)}", flush=True)

@@ -50,10 +50,10 @@ def adaptive_average(call: Call) -> Value:
     arguments="input output_size",
 )
 def adaptive_maximum(call: Call) -> Entry:
-    """The places, if anybody reads them, stand in the way."""
+    """The indices of the maxima are not supported: a node that reads them is a blocker."""
     result = _pool(call, ReduceMode.ReduceMax)
     return (
-        Sequence((result, Absent("the places of an adaptive pool's maxima are not computed")))
+        Sequence((result, Absent("the indices of adaptive max pooling are not supported")))
         if call.declared_outputs > 1
         else result
     )

@@ -14,7 +14,7 @@ from mslite.converter.mindir.ops.unary import Cast, ExpFusion, Reciprocal, Rsqrt
 
 from .call import Call
 from .entries import Entry, Immediate
-from .generic import alike, emit_own
+from .generic import alike, as_type, emit_own
 from .registry import primitive
 
 _ACTIVATIONS = {
@@ -29,6 +29,11 @@ _ACTIVATIONS = {
     "SiLU": ActivationType.SWISH,
     "Swish": ActivationType.SWISH,
     "Softsign": ActivationType.SOFTSIGN,
+    "InplaceReLU": ActivationType.RELU,
+    "InplaceSigmoid": ActivationType.SIGMOID,
+    "InplaceSiLU": ActivationType.SWISH,
+    "InplaceTanh": ActivationType.TANH,
+    "SeLUExt": ActivationType.SELU,
 }
 
 
@@ -43,7 +48,7 @@ def gelu(call: Call) -> Value:
     return call.emit(Activation(activation_type=ActivationType.GELU, approximate=True), call.input(0))
 
 
-@primitive("Elu", operators="Activation", arguments="input_x alpha")
+@primitive("Elu", "EluExt", "InplaceElu", operators="Activation", arguments="input_x alpha")
 def elu(call: Call) -> Value:
     return call.emit(Activation(activation_type=ActivationType.ELU, alpha=call.real("alpha", 1.0)), call.input(0))
 
@@ -97,7 +102,7 @@ def power(call: Call) -> Value:
 
 
 def both(call: Call) -> tuple[Value, Value]:
-    """Two operands of one type: a number beside a tensor takes the tensor's, but a real one makes integers real."""
+    """Two operands of one type: a number beside a tensor takes the tensor's; a floating-point one casts integers to float32."""
     if len(call.entries) < 2:
         raise call.block("it has fewer than two operands")
     first, second = call.entries[0], call.entries[1]
@@ -108,15 +113,15 @@ def both(call: Call) -> tuple[Value, Value]:
             if dtype is DataType.UNKNOWN:
                 break
             if isinstance(number.contents, float) and numpy_type(dtype).kind != "f":
-                value = call.emit(Cast(), value, call.ints(int(DataType.FLOAT32)))
+                value = as_type(call, value, DataType.FLOAT32)
                 made = call.const(number.contents, np.float32)
-                return (made, value) if number is first else (value, made)
-            made = call.like(number.contents, value)
+            else:
+                made = call.like(number.contents, value)
             return (made, value) if number is first else (value, made)
     return call.input(0), call.input(1)
 
 
-@primitive("Exp", operators="ExpFusion")
+@primitive("Exp", "InplaceExp", operators="ExpFusion", arguments="input")
 def exponential(call: Call) -> Value:
     return call.emit(ExpFusion(base=-1.0, scale=1.0, shift=0.0), call.input(0))
 
@@ -150,9 +155,9 @@ def add_n(call: Call) -> Value:
     return call.emit(ops.AddN(), *call.tensors())
 
 
-@primitive("Select", operators="Where Select")
+@primitive("Select", "SelectV2", operators="Where Select")
 def select(call: Call) -> Value:
     values = call.tensors()
     if len(values) != 3:
         raise call.block(f"it has {len(values)} operands instead of 3")
-    return call.emit(Where(), *values)
+    return call.emit(Where(), values[0], *alike(call, values[1], values[2]))

@@ -52,7 +52,7 @@ class Failed:
 
 @dataclass(frozen=True)
 class Absent:
-    """A result that is not computed: it stands in the way of what reads it."""
+    """A result that is not supported: a node that reads it is a blocker."""
 
     reason: str
 

@@ -84,7 +84,7 @@ def scaled(call: Call) -> Value:
 
 @primitive(*_TRUE_DIVISIONS, operators="DivFusion", arguments="input other")
 def divide(call: Call) -> Value:
-    """Integers give real numbers."""
+    """The quotient of integers is floating-point."""
     return call.emit(ops.DivFusion(), *operands(call))
 
 
@@ -116,7 +116,7 @@ def _truncated_quotient(call: Call) -> Value:
 
 
 def truncated(call: Call, x: Value) -> Value:
-    """The integer part of real numbers."""
+    """The integer part of floating-point numbers."""
     size = call.emit(Floor(), call.emit(Abs(), x))
     return call.emit(ops.MulFusion(), call.emit(Sign(), x), size)
 

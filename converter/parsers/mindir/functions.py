@@ -6,34 +6,15 @@ from math import log
 
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops import arithmetic as ops
-from mslite.converter.mindir.ops.activation import Activation, LogSoftmax, Softmax
+from mslite.converter.mindir.ops.activation import Activation, Celu, LogSoftmax, Mish, Shrink, Softmax
 from mslite.converter.mindir.ops.arithmetic import Maximum, Minimum
 from mslite.converter.mindir.ops.comparison import Greater, Where
 from mslite.converter.mindir.ops.enums import ActivationType
 from mslite.converter.mindir.ops.unary import Abs, ExpFusion, Floor, Log, Log1p, Neg
 
 from .call import Call
-from .entries import Entry
 from .generic import as_type
 from .registry import primitive
-
-_IN_PLACE = {
-    "InplaceReLU": ActivationType.RELU,
-    "InplaceSigmoid": ActivationType.SIGMOID,
-    "InplaceSiLU": ActivationType.SWISH,
-    "InplaceTanh": ActivationType.TANH,
-    "SeLUExt": ActivationType.SELU,
-}
-
-
-@primitive(*_IN_PLACE, operators="Activation", arguments="input")
-def activation(call: Call) -> Value:
-    return call.emit(Activation(activation_type=_IN_PLACE[call.operator]), call.input(0))
-
-
-@primitive("EluExt", "InplaceElu", operators="Activation", arguments="input alpha")
-def elu(call: Call) -> Value:
-    return call.emit(Activation(activation_type=ActivationType.ELU, alpha=call.real("alpha", 1.0)), call.input(0))
 
 
 @primitive("LeakyReLUExt", operators="Activation", arguments="input negative_slope")
@@ -67,22 +48,22 @@ def _exponential() -> ExpFusion:
     return ExpFusion(base=-1.0, scale=1.0, shift=0.0)
 
 
-@primitive("CeLU", operators="Celu MulFusion DivFusion", arguments="x alpha")
+@primitive("CeLU", operators="Celu", arguments="x alpha")
 def celu(call: Call) -> Value:
-    """max(0, x) + min(0, alpha (exp(x / alpha) - 1))"""
-    x, alpha = call.input(0), call.real("alpha", 1.0)
-    if alpha == 0:
-        raise call.block("it divides by 0", attribute="alpha")
-    shrunk = call.emit(ops.SubFusion(), call.emit(_exponential(), _scaled(call, x, 1 / alpha)), call.like(1, x))
-    negative = call.emit(Minimum(), _scaled(call, shrunk, alpha), call.like(0, x))
-    return call.emit(ops.AddFusion(), call.emit(Maximum(), x, call.like(0, x)), negative)
+    return call.emit(Celu(alpha=call.real("alpha", 1.0)), call.input(0))
 
 
-@primitive("MishExt", operators="Activation MulFusion", arguments="input")
+@primitive("MishExt", operators="Mish", arguments="input")
 def mish(call: Call) -> Value:
-    x = call.input(0)
-    soft = call.emit(Activation(activation_type=ActivationType.SOFTPLUS), x)
-    return call.emit(ops.MulFusion(), x, call.emit(Activation(activation_type=ActivationType.TANH), soft))
+    return call.emit(Mish(), call.input(0))
+
+
+@primitive("HShrink", "SoftShrink", operators="Shrink", arguments="input lambd")
+def shrink(call: Call) -> Value:
+    """SoftShrink moves what is beyond the threshold towards 0 by it."""
+    threshold = call.real("lambd", 0.5)
+    bias = threshold if call.operator == "SoftShrink" else 0.0
+    return call.emit(Shrink(bias=bias, threshold=threshold), call.input(0))
 
 
 @primitive("SoftplusExt", operators="Activation Where MulFusion", arguments="input beta threshold")
@@ -103,19 +84,6 @@ def log_sigmoid(call: Call) -> Value:
     """-softplus(-x)"""
     soft = call.emit(Activation(activation_type=ActivationType.SOFTPLUS), call.emit(Neg(), call.input(0)))
     return call.emit(Neg(), soft)
-
-
-@primitive("HShrink", "SoftShrink", operators="Where SubFusion AddFusion", arguments="input lambd")
-def shrink(call: Call) -> Value:
-    """x beyond the threshold, by which SoftShrink moves it towards 0; 0 within."""
-    x, threshold = call.input(0), call.like(call.real("lambd", 0.5), call.input(0))
-    lower = call.emit(Neg(), threshold)
-    zero = call.like(0, x)
-    above, below = x, x
-    if call.operator == "SoftShrink":
-        above, below = call.emit(ops.SubFusion(), x, threshold), call.emit(ops.AddFusion(), x, threshold)
-    negative = call.emit(Where(), call.emit(Greater(), lower, x), below, zero)
-    return call.emit(Where(), call.emit(Greater(), x, threshold), above, negative)
 
 
 @primitive("Threshold", "InplaceThreshold", operators="Where Greater", arguments="input threshold value")
@@ -143,28 +111,17 @@ def softmax(call: Call) -> Value:
 # ---- clamping ----
 
 
+@primitive("Hardtanh", "InplaceHardtanh", operators="Maximum Minimum", arguments="input min_val max_val")
 @primitive(
-    "ClampScalar",
-    "ClampTensor",
-    "InplaceClampScalar",
-    "InplaceClampTensor",
+    *("ClampScalar", "ClampTensor", "InplaceClampScalar", "InplaceClampTensor"),
     operators="Maximum Minimum",
     arguments="input min max",
 )
-def clamp(call: Call) -> Entry:
+def clamp(call: Call) -> Value:
     """Where the least is above the most, the most counts."""
-    return _clamped(call, call.input(0), 1, 2)
-
-
-@primitive("Hardtanh", "InplaceHardtanh", operators="Maximum Minimum", arguments="input min_val max_val")
-def hard_tanh(call: Call) -> Value:
-    return _clamped(call, call.input(0), 1, 2)
-
-
-def _clamped(call: Call, x: Value, least: int, most: int) -> Value:
     kind = call.declared_type
-    x = as_type(call, x, kind)
-    for index, op in ((least, Maximum()), (most, Minimum())):
+    x = as_type(call, call.input(0), kind)
+    for index, op in ((1, Maximum()), (2, Minimum())):
         bound = call.optional(index)
         if bound is not None:
             x = call.emit(op, x, as_type(call, bound, kind))
@@ -173,17 +130,12 @@ def _clamped(call: Call, x: Value, least: int, most: int) -> Value:
 
 # ---- powers and logarithms ----
 
-_BASES = {"Exp2": 2.0, "Log2": 2.0, "Log10": 10.0}
+_BASES = {"Log2": 2.0, "Log10": 10.0}
 
 
 @primitive("Exp2", operators="ExpFusion MulFusion", arguments="input")
 def power_of_two(call: Call) -> Value:
     return call.emit(_exponential(), _scaled(call, as_type(call, call.input(0), call.declared_type), log(2)))
-
-
-@primitive("InplaceExp", operators="ExpFusion", arguments="input")
-def exponential(call: Call) -> Value:
-    return call.emit(_exponential(), call.input(0))
 
 
 @primitive("Expm1", operators="ExpFusion SubFusion", arguments="input")

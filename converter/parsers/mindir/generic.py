@@ -62,13 +62,9 @@ def alike(call: Call, first: Value, second: Value) -> tuple[Value, Value]:
 
 
 def as_type(call: Call, value: Value, wanted: DataType) -> Value:
-    """The value in an element type, cast where it is known to be of another."""
-    known = call.dtype(value)
-    return (
-        value
-        if DataType.UNKNOWN in (known, wanted) or known is wanted
-        else call.emit(Cast(), value, call.ints(int(wanted)))
-    )
+    """The value cast to an element type, where that is known and not the value's."""
+    is_same = wanted is DataType.UNKNOWN or call.dtype(value) is wanted
+    return value if is_same else call.emit(Cast(), value, call.ints(int(wanted)))
 
 
 _ARGUMENTS = {
@@ -90,7 +86,7 @@ _PLAIN_ARGUMENTS: dict[str, dict[str, int | str]] = {
     "NLLLoss": {"ignore_index": -100},
     "SmoothL1Loss": {"reduction": "none"},
 }
-"""What is asked of arguments that the operator of ours does not have."""
+"""The only supported values of arguments that our operator does not have."""
 
 
 def _tensor_count(call: Call) -> int | None:
@@ -136,7 +132,7 @@ def emit_own(call: Call, op: Operator, values: list[Value]) -> Entry:
 
 
 def with_absent(call: Call, results: list[Value]) -> Entry:
-    """The results, and in the place of those that the file has besides what stands in the way of whoever reads them."""
+    """The results; those that the file has besides are `Absent`."""
     missing = range(len(results), call.declared_outputs)
     if len(results) == 1 and not missing:
         return results[0]

@@ -14,7 +14,7 @@ from mslite.converter.mindir.ops.unary import Abs, IsFinite, IsInf, IsNaN
 
 from .call import Call
 from .entries import Entry
-from .generic import alike, as_type
+from .generic import as_type
 from .registry import primitive
 
 
@@ -27,11 +27,6 @@ def masked_fill(call: Call) -> Value:
     """The value where the mask is true."""
     x, value = call.input(0), call.input(2)
     return call.emit(Where(), call.input(1), as_type(call, value, call.dtype(x)), x)
-
-
-@primitive("SelectV2", operators="Where", arguments="condition input other")
-def select(call: Call) -> Value:
-    return call.emit(Where(), call.input(0), *alike(call, call.input(1), call.input(2)))
 
 
 @primitive("NanToNum", operators="Where IsNaN IsInf", arguments="input nan posinf neginf")

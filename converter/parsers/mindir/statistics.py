@@ -11,10 +11,11 @@ from mslite.converter.mindir.ops.comparison import NotEqual
 from mslite.converter.mindir.ops.enums import DataType, ReduceMode
 from mslite.converter.mindir.ops.indexing import Gather
 from mslite.converter.mindir.ops.rearrange import Reshape, Shape
-from mslite.converter.mindir.ops.unary import Abs, Cast, Sqrt, Square
+from mslite.converter.mindir.ops.unary import Abs, Sqrt, Square
 
 from .call import Call
 from .entries import Entry, Sequence
+from .generic import as_type
 from .registry import primitive
 
 _MODES = {"SumExt": ReduceMode.ReduceSum, "MeanExt": ReduceMode.ReduceMean, "ProdExt": ReduceMode.ReduceProd}
@@ -26,19 +27,9 @@ def reduced(call: Call, mode: ReduceMode, x: Value, axes: tuple[int, ...] | None
     return call.emit(op, x, call.ints(axes)) if axes else call.emit(op, x)
 
 
-def cast(call: Call, x: Value, wanted: DataType) -> Value:
-    return x if call.dtype(x) is wanted else call.emit(Cast(), x, call.ints(int(wanted)))
-
-
-def in_result_type(call: Call, x: Value) -> Value:
-    """Of the element type that the file gives the result, in which the sum is formed."""
-    wanted = call.declared_type
-    return x if wanted is DataType.UNKNOWN or call.dtype(x) is wanted else cast(call, x, wanted)
-
-
 @primitive(*_MODES, operators="ReduceFusion Cast", arguments="input dim keepdim dtype")
 def reduce_as(call: Call) -> Value:
-    x = in_result_type(call, call.input(0))
+    x = as_type(call, call.input(0), call.declared_type)
     return reduced(call, _MODES[call.operator], x, call.integers("dim"), call.boolean("keepdim"))
 
 
@@ -56,7 +47,7 @@ def extreme_with_index(call: Call) -> Entry:
     return Sequence(
         (
             reduced(call, mode, call.input(0), (axis,), keep),
-            cast(call, _place(call, call.operator == "MaxDim", call.input(0), axis, keep), DataType.INT64),
+            as_type(call, _place(call, call.operator == "MaxDim", call.input(0), axis, keep), DataType.INT64),
         )
     )
 
@@ -72,7 +63,7 @@ def place_of_extreme(call: Call) -> Value:
     axis, x, keep = call.integers("dim"), call.input(0), call.boolean("keepdim")
     if not axis:
         x, axis, keep = call.emit(Reshape(), x, call.ints((-1,))), (0,), False
-    return cast(call, _place(call, call.operator == "ArgMaxExt", x, axis[0], keep), DataType.INT64)
+    return as_type(call, _place(call, call.operator == "ArgMaxExt", x, axis[0], keep), DataType.INT64)
 
 
 @primitive("ReduceAny", operators="ReduceFusion Cast NotEqual", arguments="x axis keep_dims")
@@ -83,9 +74,9 @@ def reduce_any(call: Call) -> Value:
     if call.dtype(x) is not DataType.BOOL:
         x = call.emit(NotEqual(), x, call.like(0, x))
     largest = reduced(
-        call, ReduceMode.ReduceMax, cast(call, x, DataType.INT32), axes, call.boolean("keep_dims", False, "keepdim")
+        call, ReduceMode.ReduceMax, as_type(call, x, DataType.INT32), axes, call.boolean("keep_dims", False, "keepdim")
     )
-    return cast(call, largest, DataType.BOOL)
+    return as_type(call, largest, DataType.BOOL)
 
 
 @primitive("LogSumExp", operators="ReduceLogSumExp", arguments="input dim keepdim")
@@ -99,8 +90,8 @@ def log_sum_exp(call: Call) -> Value:
 def count_non_zero(call: Call) -> Value:
     x = call.input(0)
     found = call.emit(NotEqual(), x, call.like(0, x))
-    counted = reduced(call, ReduceMode.ReduceSum, cast(call, found, DataType.INT32), call.integers("dim"), False)
-    return cast(call, counted, DataType.INT64 if call.declared_type is DataType.UNKNOWN else call.declared_type)
+    counted = reduced(call, ReduceMode.ReduceSum, as_type(call, found, DataType.INT32), call.integers("dim"), False)
+    return as_type(call, counted, DataType.INT64 if call.declared_type is DataType.UNKNOWN else call.declared_type)
 
 
 # ---- norms and deviations ----
@@ -116,7 +107,7 @@ def count_non_zero(call: Call) -> Value:
 def norm(call: Call) -> Value:
     """(sum |x|^p)^(1/p)"""
     p = call.real("ord", 2.0, "p")
-    x, axes, keep = in_result_type(call, call.input(0)), call.integers("dim"), call.boolean("keepdim")
+    x, axes, keep = as_type(call, call.input(0), call.declared_type), call.integers("dim"), call.boolean("keepdim")
     if p == 2:
         return call.emit(Sqrt(), reduced(call, ReduceMode.ReduceSum, call.emit(Square(), x), axes, keep))
     size = call.emit(Abs(), x)
@@ -126,7 +117,7 @@ def norm(call: Call) -> Value:
         mode = ReduceMode.ReduceMax if p > 0 else ReduceMode.ReduceMin
         return reduced(call, mode, size, axes, keep)
     if p == 0:
-        counted = cast(call, call.emit(NotEqual(), x, call.like(0, x)), DataType.FLOAT32)
+        counted = as_type(call, call.emit(NotEqual(), x, call.like(0, x)), DataType.FLOAT32)
         return reduced(call, ReduceMode.ReduceSum, counted, axes, keep)
     total = reduced(call, ReduceMode.ReduceSum, call.emit(PowFusion(), size, call.like(p, size)), axes, keep)
     return call.emit(PowFusion(), total, call.like(1 / p, total))
@@ -163,5 +154,5 @@ def _degrees(call: Call, x: Value, axes: tuple[int, ...], correction: int) -> Va
     sizes = call.emit(Shape(), x)
     if axes:
         sizes = call.emit(Gather(), sizes, call.ints(axes), call.ints(0))
-    count = cast(call, reduced(call, ReduceMode.ReduceProd, sizes, None, False), DataType.FLOAT32)
+    count = as_type(call, reduced(call, ReduceMode.ReduceProd, sizes, None, False), DataType.FLOAT32)
     return call.emit(SubFusion(), count, call.const(correction, "float32"))

@@ -146,12 +146,12 @@ def max_pool_3d(call: Call) -> Value:
 
 @primitive("MaxPool3DWithArgmax", operators="MaxPoolFusion MaxPoolExtended", arguments="x")
 def max_pool_with_places(call: Call) -> Entry:
-    """The places, if anybody reads them, stand in the way."""
+    """The indices of the maxima are not supported: a node that reads them is a blocker."""
     pads = call.integers("pads") or (0,)
     pads = pads * 3 if len(pads) == 1 else pads
     spread = _three(call, "dilation")
     window = VolumeWindow(_three(call, "ksize"), _three(call, "strides"), spread, pads[:3], pads[:3])
-    return Sequence((_max_pool(call, window), Absent("the places of a pool's maxima are not computed")))
+    return Sequence((_max_pool(call, window), Absent("the indices of max pooling are not supported")))
 
 
 def _max_pool(call: Call, window: VolumeWindow) -> Value:

@@ -6,14 +6,16 @@ inputs `i0`, ... and what two runs one after the other return, `first0`, ... and
 
 from __future__ import annotations
 
+import os
 import sys
+import tempfile
 from pathlib import Path
 
 import mindspore as ms
 import numpy as np
 from mindspore import Parameter, Tensor, mint, nn, ops
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).resolve().parent
 X = np.random.default_rng(0).standard_normal((1, 2, 4, 4)).astype(np.float32)
 
 
@@ -279,6 +281,7 @@ def flat(results):
 
 
 def main():
+    os.chdir(tempfile.mkdtemp())  # MindSpore writes what it could not compile into the current folder
     ms.set_context(mode=ms.GRAPH_MODE, device_target="CPU")
     ms.set_seed(1)
     for kind in NETWORKS:
