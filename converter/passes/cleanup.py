@@ -61,6 +61,8 @@ def _is_identity(node: Node, training: bool) -> bool:
             return len(node.inputs) == 1
         case "Split":
             return len(node.outputs) == 1
+        case "DepthToSpace" | "SpaceToDepth":
+            return getattr(node.op, "block_size", 0) == 1
         case "Transpose":
             perm = node.inputs[1].data if len(node.inputs) > 1 else None
             return perm is not None and [int(axis) for axis in perm.reshape(-1)] == list(range(perm.size))
