@@ -75,7 +75,7 @@ $(BUILD)/cases.bin: $(BUILD)/python-ready
 	PYTHONPATH=$(BUILD)/python $(PYTHON) -m tests.kernels.export_cases $@
 
 test-python: $(BUILD)/python-ready
-	PYTHONPATH=$(BUILD)/python MSLITE_VERIFY=1 MSLITE_BUILD=$(BUILD) $(PYTHON) -m pytest -n 2 --dist worksteal tests --ignore=tests/slow --ignore=tests/fuzz --ignore=tests/arm64
+	PYTHONPATH=$(BUILD)/python MSLITE_VERIFY=1 MSLITE_BUILD=$(BUILD) $(PYTHON) -m pytest -n 2 --dist worksteal tests --ignore=tests/slow --ignore=tests/fuzz --ignore=tests/arm64 --durations=30
 
 test-runtime: $(BUILD)/python-ready
 	ctest --test-dir $(BUILD) --timeout 300 --output-on-failure

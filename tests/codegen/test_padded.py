@@ -83,7 +83,7 @@ def test_a_most_beyond_the_boxes(most: int, tmp_path: Path) -> None:
         assert np.array_equal(have, filled(rows, CLASSES * BOXES if most > 0 else 0))
 
 
-@pytest.mark.parametrize(("compiler", "flags"), [("gcc", "-O2"), SANITIZED])
+@pytest.mark.parametrize(("compiler", "flags"), [("gcc", "-O2"), pytest.param(*SANITIZED, marks=pytest.mark.slow)])
 def test_the_last_node(compiler: str, flags: str, tmp_path: Path) -> None:
     """Few boxes and as many as can be, beside the runtime's result of the model as it is; the recorded ones as well."""
     model = detector(tmp_path / "net.onnx")
@@ -105,7 +105,7 @@ def _end_to_end(model: Path, given: Array) -> list[Array]:
     return [np.concatenate([rows, np.tile(last, (ROWS - len(rows), 1))])]
 
 
-@pytest.mark.parametrize(("compiler", "flags"), [("gcc", "-O2"), SANITIZED])
+@pytest.mark.parametrize(("compiler", "flags"), [pytest.param("gcc", "-O2", marks=pytest.mark.slow), SANITIZED])
 def test_nodes_behind(compiler: str, flags: str, tmp_path: Path) -> None:
     """Boxes, scores and classes by the indices, as YOLO's exports have them: rows of padding read the last box, not memory
     outside of the tables."""
@@ -116,7 +116,7 @@ def test_nodes_behind(compiler: str, flags: str, tmp_path: Path) -> None:
     assert "2 of 2 cases as recorded" in _test(project, compiler, flags)
 
 
-@pytest.mark.parametrize("target", ["cortex-m4", "cortex-m0+"])
+@pytest.mark.parametrize("target", ["cortex-m4", pytest.param("cortex-m0+", marks=pytest.mark.slow)])
 def test_on_a_board(target: str, tmp_path: Path) -> None:
     if shutil.which("arm-none-eabi-gcc") is None or shutil.which("qemu-system-arm") is None:
         pytest.skip("arm-none-eabi-gcc or qemu-system-arm is not installed")

@@ -29,12 +29,13 @@ def _make(project: Path, *arguments: str) -> str:
     return done.stdout + done.stderr  # QEMU writes what a program prints to the latter
 
 
+SANITIZED = ("clang", "-O1 -fsanitize=address,undefined -fno-sanitize-recover=all")
 HOST_FLAGS = [
-    ("gcc", "-O0"),
-    ("gcc", "-Os"),
+    pytest.param("gcc", "-O0", marks=pytest.mark.slow),
+    pytest.param("gcc", "-Os", marks=pytest.mark.slow),
     ("gcc", "-O3"),
     ("clang", "-O3"),
-    ("clang", "-O1 -fsanitize=address,undefined -fno-sanitize-recover=all"),
+    pytest.param(*SANITIZED, marks=pytest.mark.slow),
 ]
 
 
@@ -43,6 +44,14 @@ def test_host(compiler: str, flags: str, projects: Projects, tmp_path: Path) -> 
     names = networks_here()
     project = _copy(projects(names, "x86"), tmp_path)
     output = _make(project, "-j2", "test", f"CC={compiler}", f"CFLAGS={flags}")
+    assert output.count("2 of 2 cases as recorded") == len(names)
+
+
+def test_sanitized(projects: Projects, tmp_path: Path) -> None:
+    """One network of integers and one of open sizes; all of them are slow."""
+    names = [name for name in ("keywords", next(iter(OPEN))) if name in networks_here()]
+    project = _copy(projects(names, "x86"), tmp_path)
+    output = _make(project, "-j2", "test", f"CC={SANITIZED[0]}", f"CFLAGS={SANITIZED[1]}")
     assert output.count("2 of 2 cases as recorded") == len(names)
 
 

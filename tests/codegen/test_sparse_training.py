@@ -58,7 +58,9 @@ def _make(folder: Path, *goals: str) -> None:
     assert (done.stdout + done.stderr).count("as recorded") == len(goals)
 
 
-@pytest.mark.parametrize("target", ["cortex-m4", "cortex-m0+", pytest.param("cortex-m55", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "target", ["cortex-m4", *(pytest.param(target, marks=pytest.mark.slow) for target in ("cortex-m0+", "cortex-m55"))]
+)
 def test_a_board_trains_as_the_runtime_does(target: str, tmp_path: Path) -> None:
     lenet(tmp_path / "lenet.onnx", 2)
     arguments = [f"--target={target}", "--train", f"--sparseUpdate={_config(tmp_path)}", "--ramBudget=256K"]

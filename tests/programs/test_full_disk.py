@@ -95,6 +95,7 @@ def test_examination(disk: Path, model: Path, tmp_path: Path, flag: str) -> None
     assert list(files) == ["net.html"]
 
 
+@pytest.mark.slow
 def test_prune_report(disk: Path, model: Path, tmp_path: Path) -> None:
     folder = tmp_path / "full"
     config = tmp_path / "prune.cfg"

@@ -29,6 +29,7 @@ PROGRAMS = {
     "mslite-codegen": [sys.executable, "-c", START.format("mslite_codegen"), "net.ms", "--output=project"],
     "benchmark": [str(BUILD / "benchmark" / "benchmark"), "--modelFile=net.ms", "--loopCount=1", "--jsonFile=new.json"],
 }
+SOME = [pytest.param(name, marks=[pytest.mark.slow] * (name == "mslite-codegen")) for name in PROGRAMS]
 WRITTEN = {"converter_lite": "new.ms", "mslite-codegen": "project/report.json", "benchmark": "new.json"}
 
 
@@ -57,7 +58,7 @@ def test_no_room(program: str, models: Path) -> None:
         assert result.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("program", [program for program in PROGRAMS if program != "benchmark"])
+@pytest.mark.parametrize("program", [program for program in SOME if program.values != ("benchmark",)])
 def test_a_reader_that_stops(program: str, models: Path) -> None:
     with subprocess.Popen(
         PROGRAMS[program], cwd=models, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -70,7 +71,7 @@ def test_a_reader_that_stops(program: str, models: Path) -> None:
     assert said == b""
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("program", SOME)
 def test_no_standard_files(program: str, models: Path) -> None:
     result = run(program, models, "<&- >&- 2>&-")
     assert result.returncode == 0

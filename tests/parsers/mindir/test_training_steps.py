@@ -247,7 +247,10 @@ def _damages(model: ModelProto) -> Iterator[None]:  # type: ignore[valid-type]
             tensor.raw_data = content
 
 
-@pytest.mark.parametrize("name", ["momentum", "adam", "adam_weight_decay", "scaled"])
+@pytest.mark.parametrize(
+    "name",
+    ["momentum", *(pytest.param(name, marks=pytest.mark.slow) for name in ("adam", "adam_weight_decay", "scaled"))],
+)
 def test_damaged_steps_are_one_error(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = _unpacked(name, tmp_path)
     model = ModelProto.FromString(path.read_bytes())
