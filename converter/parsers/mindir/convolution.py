@@ -19,6 +19,7 @@ from mslite.converter.mindir.ops.enums import (
 from mslite.converter.mindir.ops.pooling import AvgPoolFusion, MaxPoolFusion
 from mslite.converter.mindir.ops.resize import Resize
 from mslite.converter.mindir.ops.unary import Cast
+from mslite.converter.parsers.affine_sizes import sizes_of
 
 from .call import Call
 from .layout import in_layout
@@ -59,6 +60,8 @@ class _Window:
     group: int
     first: int
     second: int
+
+_FIXED = "Export with fixed shapes"
 
 
 def _window(call: Call) -> _Window:
@@ -121,29 +124,39 @@ def depthwise(call: Call) -> Value:
     return in_layout(call, op, [call.input(0), derived], 1)[0]
 
 
+def _cut_off(call: Call, window: _Window) -> list[int]:
+    """By what the result is lower and narrower than without any pads, whatever the size of the input is."""
+    x, spatial = call.input(0), (1, 2) if call.format is Format.NHWC else (2, 3)
+    shape = call.shape(x) or (-1,) * 4
+    sizes = sizes_of(call.input(2), x, 4, lambda value: value.data)
+    if sizes is None or len(sizes) != 4 or len(shape) != 4:
+        raise call.block("the shape of the result (input 2) is computed in a way that is not followed", _FIXED)
+    found = []
+    for axis, kernel, stride, dilation in zip(
+        spatial, window.kernel, window.attributes["stride"], window.attributes["dilation"], strict=True
+    ):
+        size = sizes[axis]
+        beyond = None if size is None else size.beyond(axis, shape[axis], stride)
+        if beyond is None:
+            raise call.block("the shape of the result (input 2) is not that of the input times the strides", _FIXED)
+        found.append((kernel - 1) * dilation + 1 - beyond)
+    return found
+
+
 @primitive("Conv2DTranspose", "Conv2DBackpropInput", operators="Conv2dTransposeFusion")
 def conv2d_transpose(call: Call) -> Value:
     """The third operand is the shape of the result: what strides leave open goes to `output_paddings`."""
     window = _window(call)
     mode = window.attributes["pad_mode"]
-    wanted = call.flat_integers(call.constant(2, "the shape of the result")) if len(call.entries) > 2 else None
     extra, pads = (0, 0), window.attributes["pad_list"]
-    if wanted is not None and len(wanted) == 4:
-        shape = call.require_shape(call.input(0), "a transposed convolution")
-        spatial = slice(1, 3) if call.format is Format.NHWC else slice(2, 4)
-        full = [
-            stride * (size - 1) + (kernel - 1) * dilation + 1
-            for size, kernel, stride, dilation in zip(
-                shape[spatial], window.kernel, window.attributes["stride"], window.attributes["dilation"], strict=True
-            )
-        ]
-        over = [size - want for size, want in zip(full, list(wanted)[spatial], strict=True)]
+    if len(call.entries) > 2:
+        over = _cut_off(call, window)
         if mode is not PadMode.PAD:  # both ends share what is cut off, the end takes the odd one
             cut = [max(0, each) for each in over]
             pads = (cut[0] // 2, cut[0] - cut[0] // 2, cut[1] // 2, cut[1] - cut[1] // 2)
         height, width = pads[0] + pads[1] - over[0], pads[2] + pads[3] - over[1]
         if min(height, width) < 0:
-            raise call.block(f"the result {list(wanted)} does not follow from its strides and pads")
+            raise call.block("the shape of the result (input 2) does not follow from its strides and pads")
         extra = (height, width)
     elif mode is not PadMode.PAD:
         raise call.block("pad modes other than PAD need the shape of the result", attribute="pad_mode")

@@ -6,7 +6,7 @@ from math import prod
 
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops import reduction as ops
-from mslite.converter.mindir.ops.arithmetic import DivFusion, PowFusion, SubFusion
+from mslite.converter.mindir.ops.arithmetic import DivFusion, Maximum, PowFusion, SubFusion
 from mslite.converter.mindir.ops.comparison import NotEqual
 from mslite.converter.mindir.ops.enums import DataType, ReduceMode
 from mslite.converter.mindir.ops.indexing import Gather
@@ -105,9 +105,19 @@ def count_non_zero(call: Call) -> Value:
     arguments="input ord dim keepdim",
 )
 def norm(call: Call) -> Value:
+    return _norm(call, call.real("ord", 2.0, "p"), call.integers("dim"), call.boolean("keepdim"))
+
+
+@primitive("LpNorm", operators="ReduceFusion Abs PowFusion Sqrt Square Maximum")
+def lower_bounded_norm(call: Call) -> Value:
+    """`epsilon` at least."""
+    found = _norm(call, float(call.integer("p", 2)), call.integers("axis"), call.boolean("keep_dims"))
+    return call.emit(Maximum(), found, call.like(call.real("epsilon", 1e-12), found))
+
+
+def _norm(call: Call, p: float, axes: tuple[int, ...] | None, keep: bool) -> Value:
     """(sum |x|^p)^(1/p)"""
-    p = call.real("ord", 2.0, "p")
-    x, axes, keep = as_type(call, call.input(0), call.declared_type), call.integers("dim"), call.boolean("keepdim")
+    x = as_type(call, call.input(0), call.declared_type)
     if p == 2:
         return call.emit(Sqrt(), reduced(call, ReduceMode.ReduceSum, call.emit(Square(), x), axes, keep))
     size = call.emit(Abs(), x)

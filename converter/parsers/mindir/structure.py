@@ -11,6 +11,7 @@ from mslite.converter.mindir.ops.unary import Cast
 from .blocked import Dependent
 from .call import Call
 from .entries import Absent, Choice, Closure, Entry, Failed, Immediate, Order, Sequence
+from .generic import as_type
 from .registry import primitive
 
 _OPEN_RANK = -2
@@ -48,7 +49,7 @@ def tuple_get_item(call: Call) -> Entry:
     if not isinstance(source, Value):
         raise call.block("it picks from something that is no tuple")
     if source.producer is not None and source.producer.op.name == "Shape":
-        return call.emit(Gather(), source, call.ints(number), call.ints(0))
+        return as_type(call, call.emit(Gather(), source, call.ints(number), call.ints(0)), call.declared_type)
     if number != 0:
         raise call.block(f"result {number} is picked, but there is only one")
     return source

@@ -1,0 +1,82 @@
+"""Numbers of Python that are known at run time only: counters of loops, sizes, and what is computed of them."""
+
+from __future__ import annotations
+
+from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.ops import Operator, comparison, unary
+from mslite.converter.mindir.ops import arithmetic as ops
+from mslite.converter.mindir.ops.enums import DataType
+
+from .call import Call
+from .entries import Entry
+from .generic import alike, as_type
+from .registry import primitive
+
+_OF_TWO: dict[str, type[Operator]] = {
+    "ScalarAdd": ops.AddFusion,
+    "ScalarSub": ops.SubFusion,
+    "ScalarMul": ops.MulFusion,
+    "ScalarFloorDiv": ops.FloorDiv,
+    "ScalarMod": ops.FloorMod,
+    "ScalarMax": ops.Maximum,
+    "ScalarMin": ops.Minimum,
+    "ScalarEq": comparison.Equal,
+    "ScalarNe": comparison.NotEqual,
+    "ScalarGt": comparison.Greater,
+    "ScalarGe": comparison.GreaterEqual,
+    "ScalarLt": comparison.Less,
+    "ScalarLe": comparison.LessEqual,
+    "bit_and": ops.BitwiseAnd,
+    "bit_or": ops.BitwiseOr,
+}
+
+
+def _floats(call: Call) -> tuple[Value, Value]:
+    """Both operands as float32: what Python's `/` and `**` give where one of them may be no integer."""
+    return as_type(call, call.input(0), DataType.FLOAT32), as_type(call, call.input(1), DataType.FLOAT32)
+
+
+@primitive(*_OF_TWO, operators=" ".join(sorted({kind.__name__ for kind in _OF_TWO.values()})), arguments="x y")
+def of_two(call: Call) -> Value:
+    return call.emit(_OF_TWO[call.operator](), *alike(call, call.input(0), call.input(1)))
+
+
+@primitive("ScalarDiv", operators="DivFusion Cast", arguments="x y")
+def quotient(call: Call) -> Value:
+    return call.emit(ops.DivFusion(), *_floats(call))
+
+
+@primitive("ScalarPow", operators="PowFusion Cast", arguments="x y")
+def power(call: Call) -> Value:
+    return as_type(call, call.emit(ops.PowFusion(scale=1.0, shift=0.0), *_floats(call)), call.declared_type)
+
+
+@primitive("ScalarUsub", operators="Neg", arguments="x")
+def negated(call: Call) -> Value:
+    return call.emit(unary.Neg(), call.input(0))
+
+
+@primitive("ScalarCast", operators="Cast", arguments="x dtype")
+def converted(call: Call) -> Value:
+    return as_type(call, call.input(0), call.declared_type)
+
+
+@primitive("ScalarUadd", operators="", arguments="x")
+def as_it_is(call: Call) -> Entry:
+    return call.input(0)
+
+
+@primitive("ScalarLog", operators="Log Cast", arguments="x")
+def logarithm(call: Call) -> Value:
+    return call.emit(unary.Log(), as_type(call, call.input(0), DataType.FLOAT32))
+
+
+@primitive("ScalarBool", operators="NotEqual", arguments="x")
+def truth(call: Call) -> Value:
+    x = call.input(0)
+    return x if call.dtype(x) is DataType.BOOL else call.emit(comparison.NotEqual(), x, call.like(0, x))
+
+
+@primitive("BoolNot", "ScalarBoolNot", operators="LogicalNot NotEqual", arguments="x")
+def untruth(call: Call) -> Value:
+    return call.emit(unary.LogicalNot(), truth(call))

@@ -1,0 +1,45 @@
+"""Values that are written into a part of a tensor: `x[1:3] = value`."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import prod
+
+from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.ops.assembly import BroadcastTo
+from mslite.converter.mindir.ops.indexing import ScatterNdUpdate
+from mslite.converter.mindir.ops.rearrange import Reshape
+
+from .call import Call
+from .generic import as_type
+from .registry import primitive
+
+_MOST_ROWS = 1 << 20
+
+
+@primitive(
+    "TensorCopySlices",
+    operators="ScatterNdUpdate Reshape BroadcastTo",
+    arguments="x value begin end strides",
+)
+def copy_slices(call: Call) -> Value:
+    """The part is one piece of memory in MindSpore. Here its rows are written by their places in the first dimensions; those
+    behind the last one that is cut are whole."""
+    x = call.input(0)
+    shape = call.require_shape(x, "a slice that is assigned")
+    starts, ends, steps = (call.integers(name) or () for name in ("begin", "end", "strides"))
+    if not 0 < len(starts) == len(ends) == len(steps) <= len(shape) or 0 in steps:
+        raise call.block("the ends of its slice do not fit the tensor")
+    ranges = [range(*slice(*ends_of).indices(size)) for *ends_of, size in zip(starts, ends, steps, shape, strict=False)]
+    while len(ranges) > 1 and ranges[-1] == range(shape[len(ranges) - 1]):
+        ranges.pop()
+    count = prod(len(each) for each in ranges)
+    if not 0 < count <= _MOST_ROWS:
+        raise call.block(f"its slice has {count} rows", "Use ops.cat of the parts")
+    whole = shape[len(ranges) :]
+    value = as_type(call, call.input(1), call.dtype(x))
+    known = call.shape(value)
+    if known is None or prod(known) != count * prod(whole):
+        value = call.emit(BroadcastTo(), value, call.ints((*(len(each) for each in ranges), *whole)))
+    rows = call.emit(Reshape(), value, call.ints((count, *whole)))
+    return call.emit(ScatterNdUpdate(), x, call.ints(list(product(*ranges))), rows)
