@@ -61,6 +61,7 @@ class _Window:
     first: int
     second: int
 
+
 _FIXED = "Export with fixed shapes"
 
 
