@@ -19,6 +19,7 @@ from . import (  # noqa: F401  (each registers its converters)
     forms,
     functions,
     masks,
+    mint_layers,
     normalization,
     rearrange,
     reduction,

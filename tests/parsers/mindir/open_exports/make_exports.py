@@ -13,7 +13,7 @@ from pathlib import Path
 
 import mindspore as ms
 import numpy as np
-from mindspore import Parameter, Tensor, nn, ops
+from mindspore import Parameter, Tensor, mint, nn, ops
 
 HERE = Path(__file__).resolve().parent
 RANDOM = np.random.default_rng(0)
@@ -123,6 +123,72 @@ class Norms(nn.Cell):
         return ops.LpNorm(axis=[1], p=2, keep_dims=True)(x), ops.LpNorm(axis=[0, 1], p=3, epsilon=100.0)(x)
 
 
+class Layers(nn.Cell):
+    """Layers of mint, which MindSpore runs on Ascend alone: `LayersOnCpu` says what is right."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = mint.nn.Conv2d(3, 8, 3, stride=2, padding=1, bias=False)
+        self.norm = mint.nn.BatchNorm2d(8)
+        self.depthwise = mint.nn.Conv2d(8, 8, 3, padding=2, dilation=2, groups=8)
+        self.same = mint.nn.Conv2d(8, 4, (2, 3), padding="same")
+        self.up = mint.nn.ConvTranspose2d(4, 3, 3, stride=2, padding=1, output_padding=1)
+        self.line = mint.nn.Conv1d(8, 2, 3, stride=2, padding=1)
+        self.line_norm = mint.nn.BatchNorm1d(2)
+        self.rows = mint.nn.LayerNorm([8])
+        self.pool = mint.nn.AvgPool2d(3, 2, 1, count_include_pad=False)
+        for layer in (self.norm, self.line_norm):
+            size = layer.weight.shape[0]
+            layer.weight.set_data(Tensor(normal(size)))
+            layer.bias.set_data(Tensor(normal(size)))
+            layer.running_mean.set_data(Tensor(normal(size)))
+            layer.running_var.set_data(Tensor(np.abs(normal(size)) + 0.5))
+        self.rows.weight.set_data(Tensor(normal(8)))
+
+    def construct(self, x):
+        y = mint.nn.functional.relu(self.norm(self.first(x)))
+        z = self.depthwise(y)
+        line = self.line_norm(self.line(y.mean(2)))
+        rows = self.rows(y.permute(0, 2, 3, 1))
+        return z, self.up(self.same(y)), line, rows, self.pool(y), ops.rms_norm(rows, self.rows.weight)[0]
+
+
+class LayersOnCpu(nn.Cell):
+    def __init__(self, layers):
+        super().__init__()
+        self.layers = layers
+        self.first = nn.Conv2d(3, 8, 3, 2, "pad", 1)
+        self.norm = nn.BatchNorm2d(8)
+        self.depthwise = nn.Conv2d(8, 8, 3, 1, "pad", 2, 2, group=8, has_bias=True)
+        self.same = nn.Conv2d(8, 4, (2, 3), pad_mode="same", has_bias=True)
+        self.up = nn.Conv2dTranspose(4, 3, 3, 2, "valid")
+        self.line = nn.Conv1d(8, 2, 3, 2, "pad", 1, has_bias=True)
+        self.rows = nn.LayerNorm([8], epsilon=1e-5)
+        for name in ("first", "depthwise", "same", "up", "line"):
+            ours, theirs = getattr(self, name), getattr(layers, name)
+            ours.weight.set_data(theirs.weight.reshape(ours.weight.shape))
+            if name not in ("first", "up"):
+                ours.bias.set_data(theirs.bias)
+        self.norm.gamma.set_data(layers.norm.weight)
+        self.norm.beta.set_data(layers.norm.bias)
+        self.norm.moving_mean.set_data(layers.norm.running_mean)
+        self.norm.moving_variance.set_data(layers.norm.running_var)
+        self.rows.gamma.set_data(layers.rows.weight)
+        self.rows.beta.set_data(layers.rows.bias)
+
+    def construct(self, x):
+        y = ops.relu(self.norm(self.first(x)))
+        line, norm = self.line(y.mean(2)), self.layers.line_norm
+        mean, scale = norm.running_mean, norm.weight / ops.sqrt(norm.running_var + 1e-5)
+        line = (line - mean.expand_dims(-1)) * scale.expand_dims(-1) + norm.bias.expand_dims(-1)
+        rows = self.rows(y.permute(0, 2, 3, 1))
+        root = ops.sqrt((rows * rows).mean(-1, keep_dims=True) + 1e-6)
+        pool = ops.avg_pool2d(y, 3, 2, 1, count_include_pad=False)
+        # nn.Conv2dTranspose fills what output_padding adds with zeros; mint's layer computes it.
+        up = self.up(self.same(y))[:, :, 1:, 1:] + self.layers.up.bias.reshape(1, -1, 1, 1)
+        return self.depthwise(y), up, line, rows, pool, rows / root * self.layers.rows.weight
+
+
 IDS = np.array([[1, 2, 3, 4, 0], [5, 6, 7, 8, 9]], np.int32)
 MASK = np.array([[True] * 5, [True, False, True, False, True]])
 NETWORKS = {
@@ -133,6 +199,7 @@ NETWORKS = {
     Image: ([[None, 3, None, None]], [normal(1, 3, 8, 10)], [normal(2, 3, 14, 8)]),
     Sound: ([[2, 3, None]], [normal(2, 3, 9)], [normal(2, 3, 16)]),
     Text: ([[None, None]] * 2, [IDS[:1, :3], MASK[1:, :3]], [IDS, MASK]),
+    Layers: ([[None, 3, 12, 10]], [normal(1, 3, 12, 10)], [normal(3, 3, 12, 10)]),
     Norms: ([[None, 6]], [normal(4, 6)], [normal(2, 6)]),
 }
 
@@ -158,6 +225,9 @@ def main():
             for shape, array in zip(shapes, runs[0], strict=True)
         ]
         ms.export(network, *given, file_name=str(HERE / name), file_format="MINDIR")
+        if kind is Layers:
+            network = LayersOnCpu(network)
+            network.set_train(False)
         stored = {}
         for run, arrays in enumerate(runs):
             results = flat(network(*(Tensor(array.copy()) for array in arrays)))
