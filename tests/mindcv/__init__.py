@@ -1,0 +1,1 @@
+"""Networks of MindSpore's own model collection, mindcv, beside MindSpore."""
