@@ -25,6 +25,7 @@ from .in_place import changes_first_operand
 from .messages import INPUT_QUANTISATION, INPUT_SIZES, RESULT_QUANTISATION, AttributeType
 from .outputs import import_outputs
 from .quantised import quantise, read_quantisation
+from .refusals import refusal
 from .registry import ARGUMENTS, find_converter, own_operator
 from .scope import Scope
 from .session import Session
@@ -93,6 +94,10 @@ class GraphImporter(Scope):
                 value.shape = () if is_scalar else tuple(dim if dim >= 0 else self.session.symbol() for dim in dims)
         elif self.index == 0:
             self.block(name, "graph", "this graph input is no tensor", "Export the model with tensors as inputs")
+        if value.dtype in (DataType.COMPLEX64, DataType.COMPLEX128):
+            self.block(
+                name, "graph", "this graph input holds complex numbers", "Give real and imaginary part as two inputs"
+            )
         if value.dtype is DataType.STRING:
             self.block(name, "graph", "this graph input holds strings", "Move text processing out of the model")
         self.graph.inputs.append(value)
@@ -131,6 +136,8 @@ class GraphImporter(Scope):
                 if operator.startswith(_REFERENCE):
                     self.bind(name, call_graph(self, node, operator[len(_REFERENCE) :], entries))
                     return
+                if operator == "Load":
+                    entries = [self.overwritten.loaded(entry) for entry in entries]
                 self.overwritten.check(entries)
                 values = self._attributes(attributes)
                 call = Call(self, operator, self.node_name(node), entries, values, ARGUMENTS.get(operator, ()))
@@ -157,7 +164,11 @@ class GraphImporter(Scope):
 
     def _note_change(self, operator: str, entries: list[Entry], name: str, title: str) -> None:
         old, new = entries[0] if entries else None, self._entries[name]
-        if changes_first_operand(operator) and isinstance(old, Value) and isinstance(new, Value):
+        if operator.endswith("View") and isinstance(old, Value):
+            for made in flattened([new]):
+                if isinstance(made, Value):
+                    self.overwritten.note_view(made, old)
+        if changes_first_operand(operator, len(entries)) and isinstance(old, Value) and isinstance(new, Value):
             self.overwritten.change(old, new, title)
 
     def _result_type(self, node: Message) -> tuple[DataType, tuple[int, ...] | None]:
@@ -200,7 +211,7 @@ class GraphImporter(Scope):
             return converter(call)
         operator = own_operator(call.operator)
         if operator is None:
-            raise call.block("the primitive is not supported", "Replace it in the model by other operators")
+            raise call.block(*refusal(call.operator))
         return convert_own(call, operator)
 
     # ---- constants ----

@@ -15,7 +15,6 @@ from mslite.converter.mindir.ops.unary import Abs, Sqrt, Square
 
 from .call import Call
 from .entries import Entry, Sequence
-from .generic import as_type
 from .registry import primitive
 
 _MODES = {"SumExt": ReduceMode.ReduceSum, "MeanExt": ReduceMode.ReduceMean, "ProdExt": ReduceMode.ReduceProd}
@@ -29,7 +28,7 @@ def reduced(call: Call, mode: ReduceMode, x: Value, axes: tuple[int, ...] | None
 
 @primitive(*_MODES, operators="ReduceFusion Cast", arguments="input dim keepdim dtype")
 def reduce_as(call: Call) -> Value:
-    x = as_type(call, call.input(0), call.declared_type)
+    x = call.typed(0)
     return reduced(call, _MODES[call.operator], x, call.integers("dim"), call.boolean("keepdim"))
 
 
@@ -47,7 +46,7 @@ def extreme_with_index(call: Call) -> Entry:
     return Sequence(
         (
             reduced(call, mode, call.input(0), (axis,), keep),
-            as_type(call, _place(call, call.operator == "MaxDim", call.input(0), axis, keep), DataType.INT64),
+            call.cast(_place(call, call.operator == "MaxDim", call.input(0), axis, keep), DataType.INT64),
         )
     )
 
@@ -63,7 +62,7 @@ def place_of_extreme(call: Call) -> Value:
     axis, x, keep = call.integers("dim"), call.input(0), call.boolean("keepdim")
     if not axis:
         x, axis, keep = call.emit(Reshape(), x, call.ints((-1,))), (0,), False
-    return as_type(call, _place(call, call.operator == "ArgMaxExt", x, axis[0], keep), DataType.INT64)
+    return call.cast(_place(call, call.operator == "ArgMaxExt", x, axis[0], keep), DataType.INT64)
 
 
 @primitive("ReduceAny", operators="ReduceFusion Cast NotEqual", arguments="x axis keep_dims")
@@ -74,9 +73,9 @@ def reduce_any(call: Call) -> Value:
     if call.dtype(x) is not DataType.BOOL:
         x = call.emit(NotEqual(), x, call.like(0, x))
     largest = reduced(
-        call, ReduceMode.ReduceMax, as_type(call, x, DataType.INT32), axes, call.boolean("keep_dims", False, "keepdim")
+        call, ReduceMode.ReduceMax, call.cast(x, DataType.INT32), axes, call.boolean("keep_dims", False, "keepdim")
     )
-    return as_type(call, largest, DataType.BOOL)
+    return call.cast(largest, DataType.BOOL)
 
 
 @primitive("LogSumExp", operators="ReduceLogSumExp", arguments="input dim keepdim")
@@ -90,13 +89,14 @@ def log_sum_exp(call: Call) -> Value:
 def count_non_zero(call: Call) -> Value:
     x = call.input(0)
     found = call.emit(NotEqual(), x, call.like(0, x))
-    counted = reduced(call, ReduceMode.ReduceSum, as_type(call, found, DataType.INT32), call.integers("dim"), False)
-    return as_type(call, counted, DataType.INT64 if call.declared_type is DataType.UNKNOWN else call.declared_type)
+    counted = reduced(call, ReduceMode.ReduceSum, call.cast(found, DataType.INT32), call.integers("dim"), False)
+    return call.cast(counted, DataType.INT64 if call.declared_type is DataType.UNKNOWN else call.declared_type)
 
 
 # ---- norms and deviations ----
 
 
+@primitive("LpNorm", operators="ReduceFusion Abs PowFusion Sqrt Square", arguments="input")
 @primitive(
     "LpNormV2",
     "Norm",
@@ -105,9 +105,12 @@ def count_non_zero(call: Call) -> Value:
     arguments="input ord dim keepdim",
 )
 def norm(call: Call) -> Value:
+    axes, keep = call.integers("dim", "axis"), call.boolean("keepdim", False, "keep_dims")
+    return p_norm(call, call.typed(0), call.real("ord", 2.0, "p"), axes, keep)
+
+
+def p_norm(call: Call, x: Value, p: float, axes: tuple[int, ...] | None, keep: bool) -> Value:
     """(sum |x|^p)^(1/p)"""
-    p = call.real("ord", 2.0, "p")
-    x, axes, keep = as_type(call, call.input(0), call.declared_type), call.integers("dim"), call.boolean("keepdim")
     if p == 2:
         return call.emit(Sqrt(), reduced(call, ReduceMode.ReduceSum, call.emit(Square(), x), axes, keep))
     size = call.emit(Abs(), x)
@@ -117,7 +120,7 @@ def norm(call: Call) -> Value:
         mode = ReduceMode.ReduceMax if p > 0 else ReduceMode.ReduceMin
         return reduced(call, mode, size, axes, keep)
     if p == 0:
-        counted = as_type(call, call.emit(NotEqual(), x, call.like(0, x)), DataType.FLOAT32)
+        counted = call.cast(call.emit(NotEqual(), x, call.like(0, x)), DataType.FLOAT32)
         return reduced(call, ReduceMode.ReduceSum, counted, axes, keep)
     total = reduced(call, ReduceMode.ReduceSum, call.emit(PowFusion(), size, call.like(p, size)), axes, keep)
     return call.emit(PowFusion(), total, call.like(1 / p, total))
@@ -154,5 +157,5 @@ def _degrees(call: Call, x: Value, axes: tuple[int, ...], correction: int) -> Va
     sizes = call.emit(Shape(), x)
     if axes:
         sizes = call.emit(Gather(), sizes, call.ints(axes), call.ints(0))
-    count = as_type(call, reduced(call, ReduceMode.ReduceProd, sizes, None, False), DataType.FLOAT32)
+    count = call.cast(reduced(call, ReduceMode.ReduceProd, sizes, None, False), DataType.FLOAT32)
     return call.emit(SubFusion(), count, call.const(correction, "float32"))

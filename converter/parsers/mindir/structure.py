@@ -112,6 +112,8 @@ def is_same(call: Call) -> Entry:
     return Immediate(same == (call.operator == "is_"))
 
 
+@primitive("Dropout2D", "Dropout3D", operators="", arguments="x keep_prob")
+@primitive("DropoutExt", operators="", arguments="input p seed offset")
 @primitive("Dropout", operators="", arguments="x keep_prob Seed0 Seed1")
 def dropout(call: Call) -> Entry:
     """At inference the input itself; its mask, if anybody reads it, stands in the way."""
@@ -122,7 +124,7 @@ def dropout(call: Call) -> Entry:
     return Sequence((x, Absent("the mask of a Dropout is not computed"))) if call.declared_outputs > 1 else x
 
 
-@primitive("UpdateState", operators="")
+@primitive("UpdateState", "Print", operators="")
 def update_state(call: Call) -> Entry:
     return Order()
 

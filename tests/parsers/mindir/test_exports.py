@@ -13,13 +13,13 @@ from mslite.converter.errors import ConversionError
 from mslite.converter.options import Options
 
 EXPORTS = Path(__file__).parent / "exports"
-REFUSED = {"alias": "has changed in place before"}
+REFUSED: dict[str, str] = {}
 NAMES = sorted(path.stem for path in EXPORTS.glob("*.mindir"))
 
 
 def test_exports_are_there() -> None:
     assert len(NAMES) >= 17
-    assert set(REFUSED) < set(NAMES)
+    assert set(REFUSED) <= set(NAMES)
 
 
 @pytest.mark.parametrize("name", sorted(set(NAMES) - set(REFUSED)))
