@@ -97,7 +97,7 @@ def decode(call: Call) -> Value:
         centre = do.add(do.centre(anchor[axis], anchor[axis + 2]), do.mul(old, deltas[axis]))
         pair = [do.add(do.sub(centre, half), 0.5), do.sub(do.add(centre, half), 0.5)]
         if most is not None and len(most) == 2:
-            pair = [call.emit(Clip(min=0.0, max=float(most[1 - axis] - 1)), each) for each in pair]
+            pair = [call.emit(Clip(min=0.0, max=float(most[1 - axis])), each) for each in pair]
         begins.append(pair[0])
         ends.append(pair[1])
     return call.emit(Concat(axis=1), *begins, *ends)

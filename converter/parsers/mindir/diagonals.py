@@ -126,9 +126,11 @@ def filled_diagonal(call: Call) -> Value:
     return call.emit(Where(), call.const(mask), call.like(call.real("fill_value", 0.0), x), x)
 
 
-@primitive("TrilExt", operators="Tril", arguments="input diagonal")
-def lower_triangle(call: Call) -> Value:
-    return call.emit(Tril(), call.input(0), call.ints(call.integer("diagonal", 0)))
+@primitive("Tril", "TrilExt", "Triu", operators="Tril Triu", arguments="input diagonal")
+def triangle(call: Call) -> Value:
+    """The diagonal is an attribute, or the second operand."""
+    number = call.input(1) if len(call.entries) > 1 else call.ints(call.integer("diagonal", 0))
+    return call.emit(Triu() if call.operator == "Triu" else Tril(), call.input(0), call.cast(number, DataType.INT32))
 
 
 @primitive("MatrixBandPart", operators="Tril Triu", arguments="x lower upper")

@@ -21,7 +21,7 @@ from .described import is_monad, is_tensor, is_type, result_types, tuple_length
 from .entries import Entry, Failed, Immediate, Order, Sequence, flattened
 from .file import file_error
 from .generic import convert_own
-from .in_place import changes_first_operand
+from .in_place import changes_first_operand, is_view
 from .messages import INPUT_QUANTISATION, INPUT_SIZES, RESULT_QUANTISATION, AttributeType
 from .outputs import import_outputs
 from .quantised import quantise, read_quantisation
@@ -145,7 +145,7 @@ class GraphImporter(Scope):
                 call.declared_outputs = max(tuple_length(node), self._picked.get(name, 0), 1)
                 # MindSpore numbers its values; what users know is the node's name in the network.
                 self.bind(name, self._convert(call), "" if self.session.own_file else node.domain)
-                self._note_change(operator, entries, name, title)
+                self._note_change(operator, attributes, entries, name, title)
                 self._name_node(name, call)
                 read_quantisation(self, attributes, self._entries[name])
         except Dependent:
@@ -162,13 +162,15 @@ class GraphImporter(Scope):
         stand_in(self.graph, operator, title, [value for value in known if isinstance(value, Value)], [output])
         self.bind(node.output[0], Failed())
 
-    def _note_change(self, operator: str, entries: list[Entry], name: str, title: str) -> None:
+    def _note_change(
+        self, operator: str, attributes: Iterable[Message], entries: list[Entry], name: str, title: str
+    ) -> None:
         old, new = entries[0] if entries else None, self._entries[name]
-        if operator.endswith("View") and isinstance(old, Value):
+        if is_view(operator) and isinstance(old, Value):
             for made in flattened([new]):
                 if isinstance(made, Value):
                     self.overwritten.note_view(made, old)
-        if changes_first_operand(operator, len(entries)) and isinstance(old, Value) and isinstance(new, Value):
+        if changes_first_operand(operator, attributes) and isinstance(old, Value) and isinstance(new, Value):
             self.overwritten.change(old, new, title)
 
     def _result_type(self, node: Message) -> tuple[DataType, tuple[int, ...] | None]:

@@ -20,16 +20,18 @@ _IN_PLACE = "Inplace"
 _COPYING = ("InplaceAdd", "InplaceSub", "InplaceUpdate", "InplaceUpdateV2")
 """Older primitives, which return a changed copy."""
 
-_OPERATIONS = ("Update", "Add", "Sub", "Mul", "Div", "Max", "Min")
-_SCATTERING = frozenset(f"{prefix}{each}" for prefix in ("Scatter", "ScatterNd") for each in _OPERATIONS)
-"""They change a parameter where an order edge stands behind their three operands. Ours of the same name change nothing."""
+_EFFECT = "side_effect_mem"
+"""The attribute of primitives of MindSpore 2.x that change their first operand, or give a part of it (a view)."""
 
 
-def changes_first_operand(operator: str, operands: int) -> bool:
-    """`operands`: how many there are, order edges counted."""
-    if operator in _SCATTERING:
-        return operands > 3
-    return operator in ASSIGNING or (operator.startswith(_IN_PLACE) and operator not in _COPYING)
+def changes_first_operand(operator: str, attributes: Iterable[Message]) -> bool:
+    if operator in ASSIGNING or (operator.startswith(_IN_PLACE) and operator not in _COPYING):
+        return True
+    return not is_view(operator) and any(attribute.name == _EFFECT and attribute.i for attribute in attributes)
+
+
+def is_view(operator: str) -> bool:
+    return operator.endswith("View")
 
 
 def changed_parameters(
@@ -41,12 +43,13 @@ def changed_parameters(
         loaded: dict[str, str] = {}
         for node in graph.node:
             shared = primitives.get(node.op_type.removeprefix("REF::"))
-            operator = (shared.op_type if shared is not None else node.op_type).removeprefix("S-Prim-")
+            known_as = node if shared is None else shared
+            operator = known_as.op_type.removeprefix("S-Prim-")
             first = node.input[0] if node.input else ""
             source = loaded.get(first, first)
             if operator == "Load" and node.output and source in known:
                 loaded[node.output[0]] = source
-            elif changes_first_operand(operator, len(node.input)) and source in known:
+            elif changes_first_operand(operator, known_as.attribute) and source in known:
                 changed.add(source)
     return changed
 
@@ -90,7 +93,10 @@ class Overwritten:
         for entry in flattened(entries):
             if isinstance(entry, Value) and id(entry) in self._by:
                 reason = f"it reads '{entry.name}', which '{self._by[id(entry)]}' has changed in place before"
-                raise Blocked(reason, "Write y = y + x in the model where it says y += x")
+                raise Blocked(
+                    reason,
+                    "Write y = y + x in the model where it says y += x, and give a function that changes y a copy, y.copy()",
+                )
 
     def change(self, old: Value, new: Value, node: str) -> None:
         """`node` has written `new` over `old`. Raises Blocked where that is a part of another tensor."""

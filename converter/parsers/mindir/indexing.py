@@ -7,16 +7,18 @@ import numpy as np
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops import indexing as ops
 from mslite.converter.mindir.ops.arithmetic import AddFusion, Maximum, SubFusion
-from mslite.converter.mindir.ops.assembly import BroadcastTo, Stack
-from mslite.converter.mindir.ops.comparison import Less, Where
-from mslite.converter.mindir.ops.enums import DataType
-from mslite.converter.mindir.ops.rearrange import ExpandDims, Reshape, Shape
+from mslite.converter.mindir.ops.assembly import BroadcastTo, Concat, SliceFusion, Stack
+from mslite.converter.mindir.ops.comparison import Equal, Less, Where
+from mslite.converter.mindir.ops.creation import Fill
+from mslite.converter.mindir.ops.enums import DataType, ReduceMode
+from mslite.converter.mindir.ops.rearrange import ExpandDims, Reshape, Shape, Squeeze
 from mslite.converter.mindir.ops.reduction import CumSum
 
 from .call import Call
 from .entries import Entry, Immediate, Sequence, flattened
 from .placing import placed
 from .registry import primitive
+from .statistics import reduced
 
 
 @primitive("Index", "InnerIndex", operators="Stack GatherNd Reshape", arguments="input indices")
@@ -110,3 +112,27 @@ def scattered(call: Call) -> Value:
     source = call.emit(Reshape(), call.cast(call.input(2), call.dtype(x)), call.ints((-1,)))
     picked = call.emit(Reshape(), call.emit(ops.Gather(), source, place, call.ints(0)), call.ints(shape))
     return call.emit(Where(), mask, picked, x)
+
+
+@primitive("ListDiff", operators="Equal ReduceFusion Where Gather", arguments="x y")
+def difference(call: Call) -> Entry:
+    """What stands in the first vector and not in the second, and where."""
+    x = call.input(0)
+    same = call.emit(Equal(), call.emit(ExpandDims(), x, call.ints(1)), call.input(1))
+    found = reduced(call, ReduceMode.ReduceMax, call.cast(same, DataType.INT32), (1,), False)
+    places = call.emit(Squeeze(axis=(1,)), call.emit(Where(), call.emit(Equal(), found, call.ints(0))))
+    wanted = call.attribute("out_idx")
+    places = call.cast(places, wanted if isinstance(wanted, DataType) else DataType.INT32)
+    return Sequence((call.emit(ops.Gather(), x, places, call.ints(0)), places))
+
+
+@primitive("UniqueWithPad", operators="Unique Concat SliceFusion", arguments="x pad_num")
+def unique_padded(call: Call) -> Entry:
+    """Distinct elements of a vector, with a number behind them up to its size, and which one each element is."""
+    x = call.input(0)
+    size = call.size(x, 0, "filling up")
+    values, places = (call.value(each) for each in call.emit_many(ops.Unique(), [x], 2).items)
+    rest = call.emit(Fill(), call.cast(call.input(1), call.dtype(x)), call.ints((size,)))
+    longer = call.emit(Concat(axis=0), values, rest)
+    cut = call.emit(SliceFusion(axes=(0,)), longer, call.ints((0,)), call.ints((size,)))
+    return Sequence((cut, call.cast(places, call.dtype(x))))

@@ -30,6 +30,7 @@ from . import (  # noqa: F401  (each registers its converters)
     numbers,
     placing,
     products,
+    random_numbers,
     rearrange,
     reduction,
     regions,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops.arithmetic import AddFusion, DivFusion, MulFusion, SubFusion
+from mslite.converter.mindir.ops.assembly import Concat, SliceFusion
+from mslite.converter.mindir.ops.creation import Fill
 from mslite.converter.mindir.ops.enums import ReduceMode
 from mslite.converter.mindir.ops.indexing import Gather
 from mslite.converter.mindir.ops.matmul import MatMulFusion
@@ -142,3 +144,28 @@ def distances_of_pairs(call: Call) -> Value:
 def sums_of_squares(call: Call) -> Entry:
     squares = (call.emit(Square(), call.input(index)) for index in (0, 1))
     return Sequence(tuple(reduced(call, ReduceMode.ReduceSum, each, None, False) for each in squares))
+
+
+@primitive(
+    "TridiagonalMatMul", operators="MulFusion Concat SliceFusion AddFusion", arguments="superdiag maindiag subdiag rhs"
+)
+def tridiagonal(call: Call) -> Value:
+    """Each row of the right side and its neighbours, by three diagonals [1, rows]."""
+    x = call.input(3)
+    axis = call.rank(x) - 2
+    rows = call.size(x, axis, "a tridiagonal product")
+    shape = list(call.require_shape(x, "a tridiagonal product"))
+    shape[axis] = 1
+    zeros = call.emit(Fill(), call.like(0, x), call.ints(shape))
+
+    def cut(begin: int) -> Value:
+        return call.emit(SliceFusion(axes=(axis,)), x, call.ints((begin,)), call.ints((rows - 1,)))
+
+    below, above = call.emit(Concat(axis=axis), cut(1), zeros), call.emit(Concat(axis=axis), zeros, cut(0))
+    factors = [call.require_shape(call.input(index), "a tridiagonal product") for index in range(3)]
+    columns = [
+        call.emit(Reshape(), call.input(index), call.ints((*sizes[:-2], sizes[-1], 1)))
+        for index, sizes in enumerate(factors)
+    ]
+    parts = [call.emit(MulFusion(), column, each) for column, each in zip(columns, (below, x, above), strict=True)]
+    return call.emit(AddFusion(), call.emit(AddFusion(), parts[0], parts[1]), parts[2])

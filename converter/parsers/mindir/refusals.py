@@ -10,7 +10,7 @@ NO_COMPLEX = (
 )
 
 _RANDOM = (
-    "it draws random numbers, which nobody can draw again elsewhere",
+    "no operator of ours draws numbers of this distribution",
     "Draw them outside of the model, and give them to construct as an input",
 )
 _CANDIDATES = (
@@ -22,11 +22,11 @@ _TRAINING = (
     "Export the network without loss and optimizer; to train on the device, convert a training step with --trainModel",
 )
 _DECOMPOSITION = (
-    "it decomposes a matrix by a loop whose rounds depend on the numbers",
+    "no operator of ours decomposes matrices",
     "Decompose it before the export where it is a constant, or outside of the model",
 )
 _SPECIAL = (
-    "no operator computes this function, and no short formula comes within 1e-4 of it",
+    "no operator of ours computes this function",
     "Compute it outside of the model, or write a polynomial for the range that the network needs",
 )
 _BITS = ("it works on the bits of numbers", "Use mint.bitwise_and, mint.bitwise_or, or arithmetic of integers")
@@ -43,27 +43,23 @@ _SPEECH = (
     "it searches for a text, whose length depends on the numbers",
     "Return the scores, and decode them outside of the model",
 )
-_TEXT = ("it works on texts or tables of them", "Move it out of the model")
+_CACHE = ("it belongs to the cache of embeddings of training", "Gather from the whole table with ops.gather")
+_NGRAMS = ("no operator of ours looks for repeated n-grams", "Do it between the runs of the model")
 _FRACTIONAL = ("its windows are drawn at random", "Use nn.AdaptiveAvgPool2d or nn.AdaptiveMaxPool2d")
-_LISTS = (
-    "how many elements it finds is known at run time only, and nothing computes it in one pass",
-    "Compute it outside of the model",
-)
-
 _GROUPS: tuple[tuple[tuple[str, str], str], ...] = (
     (
         NO_COMPLEX,
         "Angle Complex ComplexAbs ConjugateTranspose Imag ImagView Polar RealView FFT FFT2 FFTN FFTOrtho FFTWithSize HFFT HFFT2"
-        " HFFTN IFFT IFFT2 IFFTN IHFFT IHFFT2 IHFFTN IRFFT IRFFT2 IRFFTDouble IRFFTN RFFT RFFT2 RFFTN STFT ISTFT"
+        " HFFTN IFFT IFFT2 IFFTN IHFFT IHFFT2 IHFFTN IRFFT IRFFT2 IRFFTDouble IRFFTN RFFT RFFT2 RFFTN STFT"
         " MatrixLogarithm Eig",
     ),
     (
         _RANDOM,
-        "Bernoulli BernoulliExt Gamma Igamma_random InplaceBernoulliScalar InplaceBernoulliTensor InplaceExponential"
-        " InplaceNormal InplaceRandom InplaceUniform Multinomial MultinomialExt MultinomialWithReplacement NormalFloatFloat"
-        " NormalFloatTensor NormalTensorFloat NormalTensorTensor ParameterizedTruncatedNormal Poisson RandExt RandInt RandIntLike"
-        " RandLikeExt Randn RandnLike RandomCategorical RandomChoiceWithMask RandomGamma RandomPoisson RandomShuffle RandpermExt"
-        " RandpermV2 StandardLaplace TruncatedNormal UniformExt UniformInt SampleDistortedBoundingBoxV2",
+        "Cauchy Gamma InplaceBernoulliScalar InplaceBernoulliTensor InplaceExponential"
+        " InplaceNormal InplaceRandom InplaceUniform Multinomial MultinomialExt MultinomialWithReplacement "
+        " ParameterizedTruncatedNormal Poisson "
+        " RandomCategorical RandomChoiceWithMask RandomGamma RandomPoisson RandomShuffle RandpermExt"
+        " RandpermV2 LogNormalReverse StandardLaplace TruncatedNormal SampleDistortedBoundingBoxV2",
     ),
     (_CANDIDATES, "ComputeAccidentalHits LogUniformCandidateSampler UniformCandidateSampler"),
     (
@@ -73,7 +69,7 @@ _GROUPS: tuple[tuple[tuple[str, str], str], ...] = (
     ),
     (
         _DECOMPOSITION,
-        "Cholesky Eigh Geqrf LinalgQr Lstsq LstsqV2 LU Lu LuSolve LuUnpack MatrixExp Ormqr Orgqr Qr Svd",
+        "Cholesky Eigh Geqrf LinalgQr Lstsq LstsqV2 Lu LuSolve LuUnpack MatrixExp Ormqr Orgqr Qr Svd",
     ),
     (
         _SPECIAL,
@@ -85,44 +81,23 @@ _GROUPS: tuple[tuple[tuple[str, str], str], ...] = (
     (
         _SPARSE,
         "CSRSparseMatrixToDense CSRSparseMatrixToSparseTensor DenseToCSRSparseMatrix DenseToDenseSetOperation"
-        " DenseToSparseSetOperation RaggedTensorToSparse RaggedTensorToTensor SparseAdd SparseConcat SparseCross"
+        " DenseToSparseSetOperation RaggedTensorToSparse RaggedTensorToTensor SparseAdd SparseConcat"
         " SparseDenseCwiseAdd SparseDenseCwiseDiv SparseDenseCwiseMul SparseMatrixAdd SparseMatrixMatMul SparseMatrixNNZ"
         " SparseMatrixSoftmax SparseMatrixSparseMatMul SparseMatrixTranspose SparseReorder SparseSegmentMean"
         " SparseSegmentMeanWithNumSegments SparseSegmentSqrtN SparseSegmentSqrtNWithNumSegments SparseSegmentSumWithNumSegments"
         " SparseSlice SparseSoftmax SparseSparseMaximum SparseSparseMinimum SparseTensorToCSRSparseMatrix Sspaddmm",
     ),
     (_TRANSFER, "CopyToDevice CopyToHost Free InplaceToDevice ToDevice UpdateToDevice UpdateToRemote"),
-    (_SPEECH, "CTCGreedyDecoder NoRepeatNGram EditDistance"),
-    (_TEXT, "MapCacheIdx MapUniform SubAndFilter SearchCacheIdx"),
+    (_SPEECH, "CTCGreedyDecoder"),
+    (_CACHE, "MapCacheIdx MapUniform SubAndFilter"),
+    (_NGRAMS, "NoRepeatNGram"),
     (
         _FRACTIONAL,
         "FractionalAvgPool FractionalMaxPool FractionalMaxPool3DWithFixedKsize FractionalMaxPoolWithFixedKsize",
     ),
-    (_LISTS, "ListDiff UniqueWithPad"),
     (
-        (
-            "it averages the pixels under each pixel of the result with weights of their parts",
-            "Use nn.AdaptiveAvgPool2d, or ops.interpolate with 'bilinear'",
-        ),
-        "ResizeArea",
-    ),
-    (
-        ("its filter widens with the factor", "Use ops.interpolate with 'bilinear' or 'bicubic'"),
+        ("no operator of ours has its filters", "Use ops.interpolate with 'bilinear' or 'bicubic'"),
         "ScaleAndTranslate",
-    ),
-    (
-        (
-            "three diagonals are no tensor of ours",
-            "Multiply by slices in construct: upper * x[1:] + main * x + lower * x[:-1]",
-        ),
-        "TridiagonalMatMul",
-    ),
-    (
-        (
-            "its sampled points stand in another order than those of a deformable convolution",
-            "Sample with ops.grid_sample in construct",
-        ),
-        "DeformableOffsets",
     ),
 )
 

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops.enums import CoordinateTransformMode, DataType, NearestMode, ResizeMethod
 from mslite.converter.mindir.ops.matmul import MatMulFusion
+from mslite.converter.mindir.ops.rearrange import Transpose
 from mslite.converter.mindir.ops.resize import Resize, ResizeND
 
 from .call import Call
@@ -95,6 +96,32 @@ def _cubic_weights(old: int, new: int, align: bool, half: bool) -> npt.NDArray[n
             values = values / values.sum()
         np.add.at(weights[row], np.clip(columns, 0, old - 1), values)
     return weights
+
+
+@primitive("ResizeArea", operators="MatMulFusion Transpose", arguments="images size align_corners")
+def resize_area(call: Call) -> Value:
+    """Images are NHWC: each pixel of the result is the mean of what it covers."""
+    x, sizes = call.cast(call.input(0), DataType.FLOAT32), call.integers("size")
+    if sizes is None or len(sizes) != 2 or min(sizes) < 1:
+        raise call.block("its size is computed at run time", "Give the size as numbers", "size")
+    rows, columns = (
+        call.const(
+            _area_weights(call.size(call.input(0), axis, "area means"), new, call.boolean("align_corners")), np.float32
+        )
+        for axis, new in zip((1, 2), sizes, strict=True)
+    )
+    wide = call.emit(MatMulFusion(transpose_b=True), call.emit(Transpose(), x, call.ints((0, 3, 1, 2))), columns)
+    return call.emit(Transpose(), call.emit(MatMulFusion(), rows, wide), call.ints((0, 2, 3, 1)))
+
+
+def _area_weights(old: int, new: int, align: bool) -> npt.NDArray[np.float64]:
+    """[new, old]: how much of each pixel lies under a pixel of the result."""
+    scale = (old - 1) / (new - 1) if align and new > 1 else old / new
+    begin, pixel = np.arange(new)[:, None] * scale, np.arange(old)[None]
+    cover = np.clip(np.minimum(begin + scale, pixel + 1) - np.maximum(begin, pixel), 0, None)
+    missing = scale - cover.sum(1)  # with aligned corners the last one reaches beyond the edge, which goes on there
+    cover[:, -1] += np.where(missing > 1e-9, missing, 0)
+    return cover / scale
 
 
 def _resized(

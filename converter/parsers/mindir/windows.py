@@ -9,12 +9,12 @@ import numpy as np
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops import OPERATORS
 from mslite.converter.mindir.ops.arithmetic import FloorMod
-from mslite.converter.mindir.ops.assembly import Concat, PadFusion, StridedSlice
+from mslite.converter.mindir.ops.assembly import Concat, PadFusion, Split, Stack, StridedSlice
 from mslite.converter.mindir.ops.creation import Fill
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.indexing import ScatterElements
-from mslite.converter.mindir.ops.rearrange import Reshape
-from mslite.converter.mindir.ops.windows import Col2Im, MaxPoolWithIndices
+from mslite.converter.mindir.ops.rearrange import Reshape, Transpose
+from mslite.converter.mindir.ops.windows import Col2Im, DeformConv, MaxPoolWithIndices
 
 from .call import Call
 from .entries import Entry, Sequence
@@ -118,3 +118,33 @@ def images_to_columns(call: Call) -> Value:
 
 
 _MOST_PLACES = 1024
+
+
+@primitive("DeformableOffsets", operators="DeformConv Split Stack Reshape Transpose", arguments="x offsets")
+def deformed(call: Call) -> Value:
+    """Samples [batch, channels, rows * kh, columns * kw] at moved places, with their weights: a deformable convolution
+    whose kernels have a single 1. The offsets are those of the columns, those of the rows, and the weights."""
+    x, offsets = call.input(0), call.input(1)
+    if call.text("data_format", "NCHW") != "NCHW":
+        raise call.block("its images are not NCHW", "Use NCHW", "data_format")
+    channels = call.size(x, 1, "moved samples")
+    batch, planes, rows, columns = call.require_shape(offsets, "moved samples")
+    kernel, group = _two(call.integers("ksize")), call.integer("deformable_groups", 1)
+    taps, pads = prod(kernel), call.integers("pads") or (0,) * 4
+    if planes != 3 * group * taps or channels * taps > _MOST_PLACES:
+        raise call.block(f"{planes} planes of offsets do not fit {taps} places, or the channels are too many")
+    op = Split(output_num=3, size_splits=(group * taps,) * 3, axis=1)
+    across, down, weights = (call.value(each) for each in call.emit_many(op, [offsets], 3).items)
+    pairs = call.emit(
+        Reshape(), call.emit(Stack(axis=2), down, across), call.ints((batch, 2 * group * taps, rows, columns))
+    )
+    single = np.tile(np.eye(taps).reshape(taps, 1, *kernel), (channels, 1, 1, 1))
+    convolution = DeformConv(
+        strides=_two(call.integers("strides")), pads=(pads[0], pads[2], pads[1], pads[3]),
+        dilations=_two(call.integers("dilations")), group=channels, offset_group=group,
+    )  # fmt: skip
+    bias = call.const(np.zeros(channels * taps), np.float32)
+    made = call.emit(convolution, x, call.const(single, np.float32), pairs, bias, weights)
+    parts = call.emit(Reshape(), made, call.ints((batch, channels, *kernel, rows, columns)))
+    turned = call.emit(Transpose(), parts, call.ints((0, 1, 4, 2, 5, 3)))
+    return call.emit(Reshape(), turned, call.ints((batch, channels, rows * kernel[0], columns * kernel[1])))
