@@ -10,7 +10,7 @@ from mslite.converter.mindir.ops.unary import Cast
 
 from .blocked import Dependent
 from .call import Call
-from .entries import Absent, Choice, Closure, Entry, Failed, Immediate, Order, Sequence
+from .entries import Absent, Choice, Closure, Entry, Failed, Immediate, Order, Sequence, flattened
 from .registry import primitive
 
 _OPEN_RANK = -2
@@ -134,7 +134,7 @@ def partial(call: Call) -> Entry:
     target = _operand(call, 0)
     if not isinstance(target, Closure):
         raise call.block("its first input is no sub-graph")
-    arguments = tuple(call.value(entry) for entry in call.entries[1:])
+    arguments = tuple(call.value(entry) for entry in flattened(call.entries[1:]))
     return Closure(target.graph, (*target.arguments, *arguments))
 
 

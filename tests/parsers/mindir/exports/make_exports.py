@@ -103,6 +103,20 @@ class Loop(nn.Cell):
         return y
 
 
+class Handed(nn.Cell):
+    """A loop whose state is a tuple and a list, and a branch that reads both."""
+
+    def construct(self, x, m):
+        pair, items = (x, x * 2), [x + 1, x]
+        i = 0 * m
+        while i < m:
+            pair = (pair[1], pair[0] + 1.0)
+            items = [items[1], items[0] * 0.5]
+            i += 1
+        y = pair[0] + items[1] if m > 1 else pair[1] * items[0]
+        return y, pair[1], items[0]
+
+
 class Interpolated(nn.Cell):
     """A factor over open sizes, which the model computes."""
 
@@ -474,6 +488,7 @@ NETWORKS = (
     Assigned,
     Branches,
     Loop,
+    Handed,
     Interpolated,
     Statistics,
     Activations,
@@ -512,7 +527,7 @@ def main():
             continue
         network = kind()
         network.set_train(False)
-        arrays = [X, np.array(2, np.int32)] if kind in (Branches, Loop) else [X]
+        arrays = [X, np.array(2, np.int32)] if kind in (Branches, Handed, Loop) else [X]
         given = map(Tensor, arrays)
         if kind is Interpolated:
             given = [Tensor(shape=[1, 2, None, None], dtype=ms.float32)]
