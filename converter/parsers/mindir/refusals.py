@@ -95,10 +95,6 @@ _GROUPS: tuple[tuple[tuple[str, str], str], ...] = (
         _FRACTIONAL,
         "FractionalAvgPool FractionalMaxPool FractionalMaxPool3DWithFixedKsize FractionalMaxPoolWithFixedKsize",
     ),
-    (
-        ("no operator of ours has its filters", "Use ops.interpolate with 'bilinear' or 'bicubic'"),
-        "ScaleAndTranslate",
-    ),
 )
 
 REFUSED: dict[str, tuple[str, str]] = {name: why for why, names in _GROUPS for name in sorted(names.split())}

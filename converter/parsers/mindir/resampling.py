@@ -8,8 +8,8 @@ import numpy.typing as npt
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops.enums import CoordinateTransformMode, DataType, NearestMode, ResizeMethod
 from mslite.converter.mindir.ops.matmul import MatMulFusion
-from mslite.converter.mindir.ops.rearrange import Transpose
 from mslite.converter.mindir.ops.resize import Resize, ResizeND
+from mslite.converter.parsers.resampling import FILTERS, MOST_WEIGHTS, Matrix, area_weights, filter_weights, resampled
 
 from .call import Call
 from .layout import in_layout
@@ -98,30 +98,44 @@ def _cubic_weights(old: int, new: int, align: bool, half: bool) -> npt.NDArray[n
     return weights
 
 
-@primitive("ResizeArea", operators="MatMulFusion Transpose", arguments="images size align_corners")
-def resize_area(call: Call) -> Value:
-    """Images are NHWC: each pixel of the result is the mean of what it covers."""
-    x, sizes = call.cast(call.input(0), DataType.FLOAT32), call.integers("size")
-    if sizes is None or len(sizes) != 2 or min(sizes) < 1:
+def _sizes(call: Call) -> list[tuple[int, int]]:
+    """Of images in NHWC height and width: the size, and the new one."""
+    x, new = call.input(0), call.integers("size")
+    if new is None or len(new) != 2 or min(new) < 1:
         raise call.block("its size is computed at run time", "Give the size as numbers", "size")
+    sizes = [(call.size(x, axis, "resizing"), length) for axis, length in zip((1, 2), new, strict=True)]
+    if max(size * length for size, length in sizes) > MOST_WEIGHTS:
+        raise call.block(f"resizing to {list(new)} takes too many weights")
+    return sizes
+
+
+def _by_weights(call: Call, rows: Matrix, columns: Matrix) -> Value:
+    x = call.cast(call.input(0), DataType.FLOAT32)
+    return resampled(call, x, call.size(call.input(0), 3, "resizing"), rows, columns)
+
+
+@primitive("ResizeArea", operators="MatMulFusion Reshape", arguments="images size align_corners")
+def resize_area(call: Call) -> Value:
+    """Each pixel of the result is the mean of what it covers."""
+    corners = call.boolean("align_corners")
+    rows, columns = (area_weights(size, new, corners) for size, new in _sizes(call))
+    return _by_weights(call, rows, columns)
+
+
+@primitive("ScaleAndTranslate", operators="MatMulFusion Reshape", arguments="images size scale translation")
+def scale_and_translate(call: Call) -> Value:
+    """By one of several filters, which widen with the factor."""
+    scale, shift = call.constant(2, "the scale").reshape(-1), call.constant(3, "the translation").reshape(-1)
+    if scale.size != 2 or shift.size != 2 or not (scale > 0).all() or not np.isfinite((*scale, *shift)).all():
+        raise call.block("scale and translation are not two positive numbers and two numbers")
+    name, smooth = call.text("kernel_type", "lanczos3"), call.boolean("antialias", True)
+    if name not in FILTERS:
+        raise call.block(f"the filter '{name}' is unknown", attribute="kernel_type")
     rows, columns = (
-        call.const(
-            _area_weights(call.size(call.input(0), axis, "area means"), new, call.boolean("align_corners")), np.float32
-        )
-        for axis, new in zip((1, 2), sizes, strict=True)
+        filter_weights(*sizes, float(factor), float(offset), smooth, FILTERS[name])
+        for sizes, factor, offset in zip(_sizes(call), scale, shift, strict=True)
     )
-    wide = call.emit(MatMulFusion(transpose_b=True), call.emit(Transpose(), x, call.ints((0, 3, 1, 2))), columns)
-    return call.emit(Transpose(), call.emit(MatMulFusion(), rows, wide), call.ints((0, 2, 3, 1)))
-
-
-def _area_weights(old: int, new: int, align: bool) -> npt.NDArray[np.float64]:
-    """[new, old]: how much of each pixel lies under a pixel of the result."""
-    scale = (old - 1) / (new - 1) if align and new > 1 else old / new
-    begin, pixel = np.arange(new)[:, None] * scale, np.arange(old)[None]
-    cover = np.clip(np.minimum(begin + scale, pixel + 1) - np.maximum(begin, pixel), 0, None)
-    missing = scale - cover.sum(1)  # with aligned corners the last one reaches beyond the edge, which goes on there
-    cover[:, -1] += np.where(missing > 1e-9, missing, 0)
-    return cover / scale
+    return _by_weights(call, rows, columns)
 
 
 def _resized(

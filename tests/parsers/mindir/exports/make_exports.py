@@ -317,6 +317,7 @@ class Losses(nn.Cell):
 class Resampled(nn.Cell):
     def construct(self, x):
         row, volume = mint.reshape(x, (1, 4, 8)), mint.reshape(x, (1, 2, 2, 2, 4))
+        image = ops.transpose(x, (0, 2, 3, 1))
         return (
             *(ops.interpolate(row, size=(11,), mode="linear"), ops.interpolate(row, size=(5,), mode="nearest")),
             *(ops.interpolate(row, size=(5,), mode="linear", align_corners=True),),
@@ -330,7 +331,7 @@ class Resampled(nn.Cell):
             ),
             *(
                 ops.interpolate(x, size=(3, 2), mode="area"),
-                ops.ResizeArea()(ops.transpose(x, (0, 2, 3, 1)), Tensor([3, 7], ms.int32)),
+                ops.ResizeArea()(image, Tensor([3, 7], ms.int32)),
             ),
         )
 
