@@ -125,14 +125,15 @@ def resize_area(call: Call) -> Value:
 @primitive("ScaleAndTranslate", operators="MatMulFusion Reshape", arguments="images size scale translation")
 def scale_and_translate(call: Call) -> Value:
     """By one of several filters, which widen with the factor."""
-    scale, shift = call.constant(2, "the scale").reshape(-1), call.constant(3, "the translation").reshape(-1)
-    if scale.size != 2 or shift.size != 2 or not (scale > 0).all() or not np.isfinite((*scale, *shift)).all():
+    scale = [float(number) for number in call.constant(2, "the scale").reshape(-1)]
+    shift = [float(number) for number in call.constant(3, "the translation").reshape(-1)]
+    if len(scale) != 2 or len(shift) != 2 or min(scale) <= 0 or not np.isfinite((*scale, *shift)).all():
         raise call.block("scale and translation are not two positive numbers and two numbers")
     name, smooth = call.text("kernel_type", "lanczos3"), call.boolean("antialias", True)
     if name not in FILTERS:
         raise call.block(f"the filter '{name}' is unknown", attribute="kernel_type")
     rows, columns = (
-        filter_weights(*sizes, float(factor), float(offset), smooth, FILTERS[name])
+        filter_weights(*sizes, factor, offset, smooth, FILTERS[name])
         for sizes, factor, offset in zip(_sizes(call), scale, shift, strict=True)
     )
     return _by_weights(call, rows, columns)
