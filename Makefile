@@ -20,7 +20,7 @@ COMPILE = cmake --build $(1) -j2 > $(1).log 2>&1 || { cat $(1).log; exit 1; }
 # make bench-vnni   instructions beside other runtimes on an emulated CPU with AVX-512 VNNI
 # make bench-arm64  instructions per inference on emulated 64-bit ARM, beside other runtimes
 # make bench-micro  generated C on emulated Cortex-M boards: instructions, code, memory
-# make operators    docs/operators.md again, after operators, kernels or parsers have changed
+# make operators    docs/operators.md and docs/primitives.md again, after operators, kernels or parsers have changed
 # make docs         the reference of the C++, C and Python APIs, in build/docs
 # make onnx-suite   the onnx package's own test cases, and the score by operator
 # make accuracy     what quantisation costs, beside other quantisers
@@ -294,6 +294,7 @@ bench-micro: setup $(BUILD)/python-ready
 .PHONY: operators
 operators: $(BUILD)/python-ready
 	@PYTHONPATH=$(BUILD)/python $(PYTHON) -m mslite.converter.operator_facts docs/operators.md
+	@PYTHONPATH=$(BUILD)/python $(PYTHON) -m mslite.converter.primitive_facts docs/primitives.md
 
 # ---- the onnx package's own test cases -----------------------------------------------------------------------------------
 

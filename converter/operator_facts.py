@@ -84,15 +84,15 @@ def front_ends() -> dict[str, dict[str, list[str]]]:
                 continue
             for name in declared.get(foreign, set()) or _direct(reached(converter, foreign, others)):
                 result[name].setdefault(front_end, set()).add(foreign)
-    for foreign, names in _mindir().items():
+    for foreign, names in mindir_primitives().items():
         for name in names:
             result[name].setdefault("mindir", set()).add(foreign)
     return {name: {key: sorted(values) for key, values in found.items()} for name, found in result.items()}
 
 
-def _mindir() -> dict[str, set[str]]:
+def mindir_primitives() -> dict[str, set[str]]:
     """MindIR primitives -> operators: those with a converter, and ours by their own names."""
-    import mslite.converter.parsers.mindir  # noqa: F401
+    import mslite.converter.parsers.mindir.parser  # noqa: F401
     from mslite.converter.parsers.mindir.registry import REACHED, find_converter
 
     result = {name: {name} for name, cls in OPERATORS.items() if not cls.declaration.is_custom}

@@ -145,8 +145,38 @@ class Call(Attributes):
             raise self.block(f"{why} needs the shape of '{value.name}', which is not fixed", "Export with fixed shapes")
         return shape
 
+    def rank(self, value: Value) -> int:
+        shape = self.shape(value)
+        if shape is None:
+            raise self.block(f"the number of dimensions of '{value.name}' is not known", "Export with fixed shapes")
+        return len(shape)
+
+    def axis(self, value: Value, number: int, name: str = "", more: int = 0) -> int:
+        """A dimension of the value (of one with `more`), counted from the first one. `name`: of the attribute."""
+        rank = self.rank(value) + more
+        if not -rank <= number < rank:
+            raise self.block(f"{number} is no dimension of {rank}", attribute=name)
+        return number % rank
+
+    def size(self, value: Value, axis: int, why: str) -> int:
+        """The size of a dimension that has to be known."""
+        shape = self.shape(value)
+        if shape is None or shape[axis] < 0:
+            where = f"size {axis} of '{value.name}'"
+            raise self.block(f"{why} needs {where}, which is not fixed", "Export with fixed shapes")
+        return shape[axis]
+
     def dtype(self, value: Value) -> DataType:
         return self.scope.type_of(value)
+
+    def typed(self, index: int) -> Value:
+        """An operand in the element type of the first result."""
+        return self.cast(self.input(index), self.declared_type)
+
+    def cast(self, value: Value, wanted: DataType) -> Value:
+        """The value cast to an element type, where that is known and not the value's."""
+        is_same = wanted is DataType.UNKNOWN or self.dtype(value) is wanted
+        return value if is_same else self.emit(Cast(), value, self.ints(int(wanted)))
 
     # ---- emitting ----
 

@@ -14,7 +14,7 @@ from mslite.converter.mindir.ops.unary import Cast, ExpFusion, Reciprocal, Rsqrt
 
 from .call import Call
 from .entries import Entry, Immediate
-from .generic import alike, as_type, emit_own
+from .generic import alike, emit_own
 from .registry import primitive
 
 _ACTIVATIONS = {
@@ -113,7 +113,7 @@ def both(call: Call) -> tuple[Value, Value]:
             if dtype is DataType.UNKNOWN:
                 break
             if isinstance(number.contents, float) and numpy_type(dtype).kind != "f":
-                value = as_type(call, value, DataType.FLOAT32)
+                value = call.cast(value, DataType.FLOAT32)
                 made = call.const(number.contents, np.float32)
             else:
                 made = call.like(number.contents, value)

@@ -13,7 +13,6 @@ from mslite.converter.mindir.ops.enums import ActivationType
 from mslite.converter.mindir.ops.unary import Abs, ExpFusion, Floor, Log, Log1p, Neg
 
 from .call import Call
-from .generic import as_type
 from .registry import primitive
 
 
@@ -96,7 +95,7 @@ def threshold(call: Call) -> Value:
 @primitive("LogSoftmaxExt", operators="LogSoftmax", arguments="input dim dtype")
 def log_softmax(call: Call) -> Value:
     """Without a dimension 0 of one or three dimensions, else 1."""
-    x = as_type(call, call.input(0), call.declared_type)
+    x = call.typed(0)
     axes = call.integers("dim")
     rank = len(call.require_shape(x, "a softmax without a dimension")) if not axes else 0
     return call.emit(LogSoftmax(axis=axes[0] if axes else 0 if rank in (0, 1, 3) else 1), x)
@@ -104,7 +103,7 @@ def log_softmax(call: Call) -> Value:
 
 @primitive("SoftmaxExt", operators="Softmax", arguments="input dim dtype")
 def softmax(call: Call) -> Value:
-    x = as_type(call, call.input(0), call.declared_type)
+    x = call.typed(0)
     return call.emit(Softmax(axis=call.integers("dim") or (-1,)), x)
 
 
@@ -120,11 +119,11 @@ def softmax(call: Call) -> Value:
 def clamp(call: Call) -> Value:
     """Where the least is above the most, the most counts."""
     kind = call.declared_type
-    x = as_type(call, call.input(0), kind)
+    x = call.cast(call.input(0), kind)
     for index, op in ((1, Maximum()), (2, Minimum())):
         bound = call.optional(index)
         if bound is not None:
-            x = call.emit(op, x, as_type(call, bound, kind))
+            x = call.emit(op, x, call.cast(bound, kind))
     return x
 
 
@@ -135,18 +134,18 @@ _BASES = {"Log2": 2.0, "Log10": 10.0}
 
 @primitive("Exp2", operators="ExpFusion MulFusion", arguments="input")
 def power_of_two(call: Call) -> Value:
-    return call.emit(_exponential(), _scaled(call, as_type(call, call.input(0), call.declared_type), log(2)))
+    return call.emit(_exponential(), _scaled(call, call.typed(0), log(2)))
 
 
 @primitive("Expm1", operators="ExpFusion SubFusion", arguments="input")
 def exponential_less_one(call: Call) -> Value:
-    x = as_type(call, call.input(0), call.declared_type)
+    x = call.typed(0)
     return call.emit(ops.SubFusion(), call.emit(_exponential(), x), call.like(1, x))
 
 
 @primitive("Log2", "Log10", operators="Log MulFusion", arguments="input")
 def logarithm(call: Call) -> Value:
-    x = as_type(call, call.input(0), call.declared_type)
+    x = call.typed(0)
     return _scaled(call, call.emit(Log(), x), 1 / log(_BASES[call.operator]))
 
 

@@ -10,7 +10,6 @@ from mslite.converter.mindir.ops import OPERATORS, Operator
 from mslite.converter.mindir.ops.custom import Custom
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.rearrange import Reshape
-from mslite.converter.mindir.ops.unary import Cast
 from mslite.converter.mindir.wire import from_custom
 
 from .call import Call
@@ -58,13 +57,7 @@ def alike(call: Call, first: Value, second: Value) -> tuple[Value, Value]:
             return first, second
         wanted = data_type_of(np.result_type(*(numpy_type(known) for known in types)))
         wanted = DataType.FLOAT32 if wanted is DataType.FLOAT64 and DataType.FLOAT64 not in types else wanted
-    return as_type(call, first, wanted), as_type(call, second, wanted)
-
-
-def as_type(call: Call, value: Value, wanted: DataType) -> Value:
-    """The value cast to an element type, where that is known and not the value's."""
-    is_same = wanted is DataType.UNKNOWN or call.dtype(value) is wanted
-    return value if is_same else call.emit(Cast(), value, call.ints(int(wanted)))
+    return call.cast(first, wanted), call.cast(second, wanted)
 
 
 _ARGUMENTS = {

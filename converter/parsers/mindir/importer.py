@@ -21,10 +21,11 @@ from .described import is_monad, is_tensor, is_type, result_types, tuple_length
 from .entries import Entry, Failed, Immediate, Order, Sequence, flattened
 from .file import file_error
 from .generic import convert_own
-from .in_place import changes_first_operand
+from .in_place import changes_first_operand, is_view
 from .messages import INPUT_QUANTISATION, INPUT_SIZES, RESULT_QUANTISATION, AttributeType
 from .outputs import import_outputs
 from .quantised import quantise, read_quantisation
+from .refusals import REFUSED, refusal
 from .registry import ARGUMENTS, find_converter, own_operator
 from .scope import Scope
 from .session import Session
@@ -35,6 +36,9 @@ from .values import MONAD, contents
 _REFERENCE = "REF::"
 _SIGNATURE_PREFIX = "S-Prim-"
 _MAX_NODES = 1 << 22
+_TUPLES = (AttributeType.TUPLE, AttributeType.LIST)
+_MOST_TUPLES = 16
+"""Of tuples within each other."""
 
 
 class GraphImporter(Scope):
@@ -79,7 +83,30 @@ class GraphImporter(Scope):
         if not info.tensor and (info.denotation in ("UMonadType", "IOMonadType") or is_monad(info)):
             self.bind(info.name, Order())
             return
+        if not info.tensor and info.attr_info.type in _TUPLES and self.index:
+            self.bind(info.name, self._tuple_input(name, info.attr_info, 0))
+            return
+        if self.index == 0 and not info.tensor and not info.attr_info.tensors:
+            self.block(name, "graph", "this graph input is no tensor", "Export the model with tensors as inputs")
         tensors = list(info.tensor) or list(info.attr_info.tensors)
+        is_scalar = not info.tensor and info.attr_info.type == AttributeType.SCALAR
+        value = self._input_value(name, tensors, is_scalar)
+        if value.dtype in (DataType.COMPLEX64, DataType.COMPLEX128):
+            remedy = "Give real and imaginary part as two inputs"
+            self.block(name, "graph", "this graph input holds complex numbers", remedy)
+        if value.dtype is DataType.STRING:
+            self.block(name, "graph", "this graph input holds strings", "Move text processing out of the model")
+        self.bind(info.name, value)
+
+    def _tuple_input(self, name: str, kind: Message, depth: int) -> Entry:
+        """What a loop or a branch is handed as a tuple comes element by element, as calls hand tuples over."""
+        if depth > _MOST_TUPLES:
+            raise file_error(self.session.name, f"the tuple '{name}' is nested too deeply")
+        if kind.type not in _TUPLES:
+            return self._input_value(name, list(kind.tensors), kind.type == AttributeType.SCALAR)
+        return Sequence(tuple(self._tuple_input(f"{name}:{i}", each, depth + 1) for i, each in enumerate(kind.values)))
+
+    def _input_value(self, name: str, tensors: list[Message], is_scalar: bool) -> Value:
         value = Value(name, DataType.UNKNOWN)
         if tensors:
             try:
@@ -87,16 +114,11 @@ class GraphImporter(Scope):
                 dims = dimensions(tensors[0])
             except TensorError as error:
                 raise file_error(self.session.name, f"the graph input '{name}': {error}") from None
-            is_scalar = not info.tensor and info.attr_info.type == AttributeType.SCALAR
             self._types[id(value)] = (value.dtype, () if is_scalar else dims)
             if dims is not None:
                 value.shape = () if is_scalar else tuple(dim if dim >= 0 else self.session.symbol() for dim in dims)
-        elif self.index == 0:
-            self.block(name, "graph", "this graph input is no tensor", "Export the model with tensors as inputs")
-        if value.dtype is DataType.STRING:
-            self.block(name, "graph", "this graph input holds strings", "Move text processing out of the model")
         self.graph.inputs.append(value)
-        self.bind(info.name, value)
+        return value
 
     def _mark_sizes(self, attribute: Message) -> None:
         """Which sizes of the inputs the file was made for, and which of them are equal."""
@@ -131,6 +153,8 @@ class GraphImporter(Scope):
                 if operator.startswith(_REFERENCE):
                     self.bind(name, call_graph(self, node, operator[len(_REFERENCE) :], entries))
                     return
+                if operator == "Load":
+                    entries = [self.overwritten.loaded(entry) for entry in entries]
                 self.overwritten.check(entries)
                 values = self._attributes(attributes)
                 call = Call(self, operator, self.node_name(node), entries, values, ARGUMENTS.get(operator, ()))
@@ -138,7 +162,7 @@ class GraphImporter(Scope):
                 call.declared_outputs = max(tuple_length(node), self._picked.get(name, 0), 1)
                 # MindSpore numbers its values; what users know is the node's name in the network.
                 self.bind(name, self._convert(call), "" if self.session.own_file else node.domain)
-                self._note_change(operator, entries, name, title)
+                self._note_change(operator, attributes, entries, name, title)
                 self._name_node(name, call)
                 read_quantisation(self, attributes, self._entries[name])
         except Dependent:
@@ -155,9 +179,15 @@ class GraphImporter(Scope):
         stand_in(self.graph, operator, title, [value for value in known if isinstance(value, Value)], [output])
         self.bind(node.output[0], Failed())
 
-    def _note_change(self, operator: str, entries: list[Entry], name: str, title: str) -> None:
+    def _note_change(
+        self, operator: str, attributes: Iterable[Message], entries: list[Entry], name: str, title: str
+    ) -> None:
         old, new = entries[0] if entries else None, self._entries[name]
-        if changes_first_operand(operator) and isinstance(old, Value) and isinstance(new, Value):
+        if is_view(operator) and isinstance(old, Value):
+            for made in flattened([new]):
+                if isinstance(made, Value):
+                    self.overwritten.note_view(made, old)
+        if changes_first_operand(operator, attributes) and isinstance(old, Value) and isinstance(new, Value):
             self.overwritten.change(old, new, title)
 
     def _result_type(self, node: Message) -> tuple[DataType, tuple[int, ...] | None]:
@@ -199,8 +229,9 @@ class GraphImporter(Scope):
         if converter is not None:
             return converter(call)
         operator = own_operator(call.operator)
-        if operator is None:
-            raise call.block("the primitive is not supported", "Replace it in the model by other operators")
+        foreign = not self.session.own_file and not self.session.trains
+        if operator is None or (foreign and call.operator in REFUSED):
+            raise call.block(*refusal(call.operator))
         return convert_own(call, operator)
 
     # ---- constants ----

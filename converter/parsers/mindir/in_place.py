@@ -17,10 +17,21 @@ from .entries import Entry, flattened
 
 ASSIGNING = ("Assign", "AssignAdd", "AssignSub")
 _IN_PLACE = "Inplace"
+_COPYING = ("InplaceAdd", "InplaceSub", "InplaceUpdate", "InplaceUpdateV2")
+"""Older primitives, which return a changed copy."""
+
+_EFFECT = "side_effect_mem"
+"""The attribute of primitives of MindSpore 2.x that change their first operand, or give a part of it (a view)."""
 
 
-def changes_first_operand(operator: str) -> bool:
-    return operator in ASSIGNING or operator.startswith(_IN_PLACE)
+def changes_first_operand(operator: str, attributes: Iterable[Message]) -> bool:
+    if operator in ASSIGNING or (operator.startswith(_IN_PLACE) and operator not in _COPYING):
+        return True
+    return not is_view(operator) and any(attribute.name == _EFFECT and attribute.i for attribute in attributes)
+
+
+def is_view(operator: str) -> bool:
+    return operator.endswith("View")
 
 
 def changed_parameters(
@@ -32,12 +43,13 @@ def changed_parameters(
         loaded: dict[str, str] = {}
         for node in graph.node:
             shared = primitives.get(node.op_type.removeprefix("REF::"))
-            operator = (shared.op_type if shared is not None else node.op_type).removeprefix("S-Prim-")
+            known_as = node if shared is None else shared
+            operator = known_as.op_type.removeprefix("S-Prim-")
             first = node.input[0] if node.input else ""
             source = loaded.get(first, first)
             if operator == "Load" and node.output and source in known:
                 loaded[node.output[0]] = source
-            elif changes_first_operand(operator) and source in known:
+            elif changes_first_operand(operator, known_as.attribute) and source in known:
                 changed.add(source)
     return changed
 
@@ -51,6 +63,9 @@ class Overwritten:
         self._first: dict[str, Value] = {}
         self._current: dict[str, Value] = {}
         self._by: dict[int, str] = {}
+        self._replaced: dict[int, Value] = {}
+        """Identities of tensors that were changed -> what they hold by now."""
+        self._views: dict[int, str] = {}
 
     def variable(self, name: str, initial: Value) -> Value:
         """What a parameter that the model changes holds at this place. Raises Blocked in a sub-graph."""
@@ -62,22 +77,40 @@ class Overwritten:
             self._first[name] = self._current[name] = value
         return self._current[name]
 
+    def loaded(self, entry: Entry) -> Entry:
+        """What a Load of a tensor gives: it stands behind the changes that it sees."""
+        while isinstance(entry, Value) and id(entry) in self._replaced:
+            entry = self._replaced[id(entry)]
+        return entry
+
+    def note_view(self, view: Value, base: Entry) -> None:
+        """A primitive has made one tensor as a part of another, in the same memory."""
+        if isinstance(base, Value) and view is not base:
+            self._views[id(view)] = base.name
+
     def check(self, entries: Iterable[Entry]) -> None:
         """Raises Blocked where a node reads a tensor that another one has changed."""
         for entry in flattened(entries):
             if isinstance(entry, Value) and id(entry) in self._by:
                 reason = f"it reads '{entry.name}', which '{self._by[id(entry)]}' has changed in place before"
-                raise Blocked(reason, "Write y = y + x in the model where it says y += x")
+                raise Blocked(
+                    reason,
+                    "Write y = y + x in the model where it says y += x, and give a function that changes y a copy, y.copy()",
+                )
 
     def change(self, old: Value, new: Value, node: str) -> None:
-        """`node` has written `new` over `old`."""
+        """`node` has written `new` over `old`. Raises Blocked where that is a part of another tensor."""
         if new is old:
             return
+        if id(old) in self._views:
+            reason = f"it changes a part of '{self._views[id(old)]}' in place"
+            raise Blocked(reason, "Write x[...] = y in the model, with x for the whole tensor")
         for name, value in self._current.items():
             if value is old:
                 self._current[name] = new
         if not any(value is old for value in self._first.values()):
             self._by[id(old)] = node
+            self._replaced[id(old)] = new
 
     def keep(self) -> None:
         """Adds what gives each variable its value for the next run."""

@@ -7,14 +7,14 @@ import numpy as np
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops.arithmetic import AddFusion, MulFusion, SubFusion
 from mslite.converter.mindir.ops.assembly import BroadcastTo, PadExtend, PadFusion
-from mslite.converter.mindir.ops.comparison import Equal, LessEqual, LogicalAnd, LogicalOr, Where
+from mslite.converter.mindir.ops.comparison import Equal, Less, LessEqual, LogicalAnd, LogicalOr, Where
 from mslite.converter.mindir.ops.enums import DataType, PaddingMode
 from mslite.converter.mindir.ops.indexing import Gather
+from mslite.converter.mindir.ops.rearrange import ExpandDims
 from mslite.converter.mindir.ops.unary import Abs, IsFinite, IsInf, IsNaN
 
 from .call import Call
 from .entries import Entry
-from .generic import as_type
 from .registry import primitive
 
 
@@ -26,7 +26,7 @@ from .registry import primitive
 def masked_fill(call: Call) -> Value:
     """The value where the mask is true."""
     x, value = call.input(0), call.input(2)
-    return call.emit(Where(), call.input(1), as_type(call, value, call.dtype(x)), x)
+    return call.emit(Where(), call.input(1), call.cast(value, call.dtype(x)), x)
 
 
 @primitive("NanToNum", operators="Where IsNaN IsInf", arguments="input nan posinf neginf")
@@ -105,11 +105,20 @@ def embedding(call: Call) -> Value:
     return call.emit(Gather(), call.input(1), call.input(0), call.ints(0))
 
 
-@primitive("EmbeddingLookup", operators="Gather", arguments="input_params input_indices offset")
+@primitive("EmbeddingLookup", operators="Gather SubFusion Where", arguments="input_params input_indices offset")
 def embedding_lookup(call: Call) -> Value:
-    if call.integer("offset", 0):
-        raise call.block("an offset of the indices is not computed", "Subtract it in the model", "offset")
-    return call.emit(Gather(), call.input(0), call.input(1), call.ints(0))
+    """With an offset, indices outside of the table give zeros."""
+    table, index, offset = call.input(0), call.input(1), call.integer("offset", 0)
+    if not offset:
+        return call.emit(Gather(), table, index, call.ints(0))
+    rows = call.size(table, 0, "an offset")
+    place = call.cast(call.emit(SubFusion(), index, call.like(offset, index)), DataType.INT32)
+    inside = call.emit(
+        LogicalAnd(), call.emit(LessEqual(), call.ints(0), place), call.emit(Less(), place, call.ints(rows))
+    )
+    found = call.emit(Gather(), table, call.emit(Where(), inside, place, call.ints(0)), call.ints(0))
+    wide = call.emit(ExpandDims(), inside, call.ints(-1)) if call.rank(table) > 1 else inside
+    return call.emit(Where(), wide, found, call.like(0, table))
 
 
 @primitive("BroadcastToView", operators="BroadcastTo", arguments="input shape")
@@ -125,7 +134,7 @@ def broadcast(call: Call) -> Value:
 )
 def is_close(call: Call) -> Value:
     """a = b, or |a - b| <= atol + rtol |b| for a finite b."""
-    a, b = (as_type(call, value, DataType.FLOAT32) for value in (call.input(0), call.input(1)))
+    a, b = (call.cast(value, DataType.FLOAT32) for value in (call.input(0), call.input(1)))
     distance = call.emit(Abs(), call.emit(SubFusion(), a, b))
     allowed = call.emit(MulFusion(), call.emit(Abs(), b), call.const(call.real("rtol", 1e-5), np.float32))
     allowed = call.emit(AddFusion(), allowed, call.const(call.real("atol", 1e-8), np.float32))

@@ -10,6 +10,7 @@ from mslite.converter.mindir.ops.enums import PaddingMode
 
 from .call import Call
 from .entries import Entry, Immediate, Sequence, flattened
+from .generic import convert_own, emit_own
 from .registry import primitive
 
 
@@ -57,14 +58,31 @@ def tile(call: Call) -> Value:
     return call.emit(assembly.TileFusion(), call.input(0), call.index_list(1))
 
 
+@primitive("BatchToSpaceND", operators="BatchToSpace BatchToSpaceND", arguments="x block_shape crops")
+def batch_to_space(call: Call) -> Entry:
+    """Of images; ours of the same name has no layout."""
+    block = call.integers("block_shape")
+    if block is None or len(block) != 2 or call.scope.session.own_file:
+        return convert_own(call, rearrange.BatchToSpaceND)
+    crops = call.integers("crops") or (0,) * 4
+    op = rearrange.BatchToSpace(block_size=block, crops=(crops[:2], crops[2:]))
+    return emit_own(call, op, [call.input(0)])
+
+
 @primitive("Concat", operators="Concat", arguments="tensors axis")
 def concat(call: Call) -> Value:
     return call.emit(assembly.Concat(axis=call.integer("axis", 0)), *_tensors(call))
 
 
+@primitive("ParallelConcat", operators="Concat", arguments="values")
+def rows_joined(call: Call) -> Value:
+    return call.emit(assembly.Concat(axis=0), *call.tensors())
+
+
+@primitive("StackExt", operators="Stack", arguments="tensors dim")
 @primitive("Stack", "Pack", operators="Stack", arguments="tensors axis")
 def stack(call: Call) -> Value:
-    return call.emit(assembly.Stack(axis=call.integer("axis", 0)), *_tensors(call))
+    return call.emit(assembly.Stack(axis=call.integer("axis", 0, "dim")), *_tensors(call))
 
 
 def _tensors(call: Call) -> list[Value]:
@@ -171,6 +189,15 @@ def broadcast_to(call: Call) -> Value:
     if shape is not None:
         return call.emit(assembly.BroadcastTo(), call.input(0), call.ints(shape))
     return call.emit(assembly.BroadcastTo(), call.input(0), call.index_list(1))
+
+
+@primitive("Range", operators="Range", arguments="start limit delta maxlen")
+def numbers(call: Call) -> Entry:
+    """MindSpore 2.x says behind the numbers how many there may be."""
+    if len(call.entries) < 3:
+        return convert_own(call, creation.Range)
+    first, last, step = (call.typed(index) for index in range(3))
+    return call.emit(creation.Range(), first, last, step)
 
 
 @primitive("StandardNormal", operators="RandomStandardNormal")

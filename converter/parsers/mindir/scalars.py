@@ -9,7 +9,7 @@ from mslite.converter.mindir.ops.enums import DataType
 
 from .call import Call
 from .entries import Entry
-from .generic import alike, as_type
+from .generic import alike
 from .registry import primitive
 
 _OF_TWO: dict[str, type[Operator]] = {
@@ -33,7 +33,7 @@ _OF_TWO: dict[str, type[Operator]] = {
 
 def _floats(call: Call) -> tuple[Value, Value]:
     """Both operands as float32: what Python's `/` and `**` give where one of them may be no integer."""
-    return as_type(call, call.input(0), DataType.FLOAT32), as_type(call, call.input(1), DataType.FLOAT32)
+    return call.cast(call.input(0), DataType.FLOAT32), call.cast(call.input(1), DataType.FLOAT32)
 
 
 @primitive(*_OF_TWO, operators=" ".join(sorted({kind.__name__ for kind in _OF_TWO.values()})), arguments="x y")
@@ -48,7 +48,7 @@ def quotient(call: Call) -> Value:
 
 @primitive("ScalarPow", operators="PowFusion Cast", arguments="x y")
 def power(call: Call) -> Value:
-    return as_type(call, call.emit(ops.PowFusion(scale=1.0, shift=0.0), *_floats(call)), call.declared_type)
+    return call.cast(call.emit(ops.PowFusion(scale=1.0, shift=0.0), *_floats(call)), call.declared_type)
 
 
 @primitive("ScalarUsub", operators="Neg", arguments="x")
@@ -58,7 +58,7 @@ def negated(call: Call) -> Value:
 
 @primitive("ScalarCast", operators="Cast", arguments="x dtype")
 def converted(call: Call) -> Value:
-    return as_type(call, call.input(0), call.declared_type)
+    return call.cast(call.input(0), call.declared_type)
 
 
 @primitive("ScalarUadd", operators="", arguments="x")
@@ -68,7 +68,7 @@ def as_it_is(call: Call) -> Entry:
 
 @primitive("ScalarLog", operators="Log Cast", arguments="x")
 def logarithm(call: Call) -> Value:
-    return call.emit(unary.Log(), as_type(call, call.input(0), DataType.FLOAT32))
+    return call.emit(unary.Log(), call.cast(call.input(0), DataType.FLOAT32))
 
 
 @primitive("ScalarBool", operators="NotEqual", arguments="x")

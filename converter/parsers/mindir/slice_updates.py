@@ -11,7 +11,6 @@ from mslite.converter.mindir.ops.indexing import ScatterNdUpdate
 from mslite.converter.mindir.ops.rearrange import Reshape
 
 from .call import Call
-from .generic import as_type
 from .registry import primitive
 
 _MOST_ROWS = 1 << 20
@@ -37,7 +36,7 @@ def copy_slices(call: Call) -> Value:
     if not 0 < count <= _MOST_ROWS:
         raise call.block(f"its slice has {count} rows", "Use ops.cat of the parts")
     whole = shape[len(ranges) :]
-    value = as_type(call, call.input(1), call.dtype(x))
+    value = call.cast(call.input(1), call.dtype(x))
     known = call.shape(value)
     if known is None or prod(known) != count * prod(whole):
         value = call.emit(BroadcastTo(), value, call.ints((*(len(each) for each in ranges), *whole)))

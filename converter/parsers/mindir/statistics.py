@@ -15,7 +15,6 @@ from mslite.converter.mindir.ops.unary import Abs, Sqrt, Square
 
 from .call import Call
 from .entries import Entry, Sequence
-from .generic import as_type
 from .registry import primitive
 
 _MODES = {"SumExt": ReduceMode.ReduceSum, "MeanExt": ReduceMode.ReduceMean, "ProdExt": ReduceMode.ReduceProd}
@@ -29,7 +28,7 @@ def reduced(call: Call, mode: ReduceMode, x: Value, axes: tuple[int, ...] | None
 
 @primitive(*_MODES, operators="ReduceFusion Cast", arguments="input dim keepdim dtype")
 def reduce_as(call: Call) -> Value:
-    x = as_type(call, call.input(0), call.declared_type)
+    x = call.typed(0)
     return reduced(call, _MODES[call.operator], x, call.integers("dim"), call.boolean("keepdim"))
 
 
@@ -47,7 +46,7 @@ def extreme_with_index(call: Call) -> Entry:
     return Sequence(
         (
             reduced(call, mode, call.input(0), (axis,), keep),
-            as_type(call, _place(call, call.operator == "MaxDim", call.input(0), axis, keep), DataType.INT64),
+            call.cast(_place(call, call.operator == "MaxDim", call.input(0), axis, keep), DataType.INT64),
         )
     )
 
@@ -63,7 +62,7 @@ def place_of_extreme(call: Call) -> Value:
     axis, x, keep = call.integers("dim"), call.input(0), call.boolean("keepdim")
     if not axis:
         x, axis, keep = call.emit(Reshape(), x, call.ints((-1,))), (0,), False
-    return as_type(call, _place(call, call.operator == "ArgMaxExt", x, axis[0], keep), DataType.INT64)
+    return call.cast(_place(call, call.operator == "ArgMaxExt", x, axis[0], keep), DataType.INT64)
 
 
 @primitive("ReduceAny", operators="ReduceFusion Cast NotEqual", arguments="x axis keep_dims")
@@ -74,9 +73,9 @@ def reduce_any(call: Call) -> Value:
     if call.dtype(x) is not DataType.BOOL:
         x = call.emit(NotEqual(), x, call.like(0, x))
     largest = reduced(
-        call, ReduceMode.ReduceMax, as_type(call, x, DataType.INT32), axes, call.boolean("keep_dims", False, "keepdim")
+        call, ReduceMode.ReduceMax, call.cast(x, DataType.INT32), axes, call.boolean("keep_dims", False, "keepdim")
     )
-    return as_type(call, largest, DataType.BOOL)
+    return call.cast(largest, DataType.BOOL)
 
 
 @primitive("LogSumExp", operators="ReduceLogSumExp", arguments="input dim keepdim")
@@ -90,8 +89,8 @@ def log_sum_exp(call: Call) -> Value:
 def count_non_zero(call: Call) -> Value:
     x = call.input(0)
     found = call.emit(NotEqual(), x, call.like(0, x))
-    counted = reduced(call, ReduceMode.ReduceSum, as_type(call, found, DataType.INT32), call.integers("dim"), False)
-    return as_type(call, counted, DataType.INT64 if call.declared_type is DataType.UNKNOWN else call.declared_type)
+    counted = reduced(call, ReduceMode.ReduceSum, call.cast(found, DataType.INT32), call.integers("dim"), False)
+    return call.cast(counted, DataType.INT64 if call.declared_type is DataType.UNKNOWN else call.declared_type)
 
 
 # ---- norms and deviations ----
@@ -105,19 +104,20 @@ def count_non_zero(call: Call) -> Value:
     arguments="input ord dim keepdim",
 )
 def norm(call: Call) -> Value:
-    return _norm(call, call.real("ord", 2.0, "p"), call.integers("dim"), call.boolean("keepdim"))
+    axes, keep = call.integers("dim"), call.boolean("keepdim")
+    return p_norm(call, call.typed(0), call.real("ord", 2.0, "p"), axes, keep)
 
 
-@primitive("LpNorm", operators="ReduceFusion Abs PowFusion Sqrt Square Maximum")
+@primitive("LpNorm", operators="ReduceFusion Abs PowFusion Sqrt Square Maximum", arguments="input")
 def lower_bounded_norm(call: Call) -> Value:
     """`epsilon` at least."""
-    found = _norm(call, float(call.integer("p", 2)), call.integers("axis"), call.boolean("keep_dims"))
+    p, axes, keep = float(call.integer("p", 2)), call.integers("axis"), call.boolean("keep_dims")
+    found = p_norm(call, call.typed(0), p, axes, keep)
     return call.emit(Maximum(), found, call.like(call.real("epsilon", 1e-12), found))
 
 
-def _norm(call: Call, p: float, axes: tuple[int, ...] | None, keep: bool) -> Value:
+def p_norm(call: Call, x: Value, p: float, axes: tuple[int, ...] | None, keep: bool) -> Value:
     """(sum |x|^p)^(1/p)"""
-    x = as_type(call, call.input(0), call.declared_type)
     if p == 2:
         return call.emit(Sqrt(), reduced(call, ReduceMode.ReduceSum, call.emit(Square(), x), axes, keep))
     size = call.emit(Abs(), x)
@@ -127,7 +127,7 @@ def _norm(call: Call, p: float, axes: tuple[int, ...] | None, keep: bool) -> Val
         mode = ReduceMode.ReduceMax if p > 0 else ReduceMode.ReduceMin
         return reduced(call, mode, size, axes, keep)
     if p == 0:
-        counted = as_type(call, call.emit(NotEqual(), x, call.like(0, x)), DataType.FLOAT32)
+        counted = call.cast(call.emit(NotEqual(), x, call.like(0, x)), DataType.FLOAT32)
         return reduced(call, ReduceMode.ReduceSum, counted, axes, keep)
     total = reduced(call, ReduceMode.ReduceSum, call.emit(PowFusion(), size, call.like(p, size)), axes, keep)
     return call.emit(PowFusion(), total, call.like(1 / p, total))
@@ -164,5 +164,5 @@ def _degrees(call: Call, x: Value, axes: tuple[int, ...], correction: int) -> Va
     sizes = call.emit(Shape(), x)
     if axes:
         sizes = call.emit(Gather(), sizes, call.ints(axes), call.ints(0))
-    count = as_type(call, reduced(call, ReduceMode.ReduceProd, sizes, None, False), DataType.FLOAT32)
+    count = call.cast(reduced(call, ReduceMode.ReduceProd, sizes, None, False), DataType.FLOAT32)
     return call.emit(SubFusion(), count, call.const(correction, "float32"))

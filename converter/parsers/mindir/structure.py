@@ -10,8 +10,7 @@ from mslite.converter.mindir.ops.unary import Cast
 
 from .blocked import Dependent
 from .call import Call
-from .entries import Absent, Choice, Closure, Entry, Failed, Immediate, Order, Sequence
-from .generic import as_type
+from .entries import Absent, Choice, Closure, Entry, Failed, Immediate, Order, Sequence, flattened
 from .registry import primitive
 
 _OPEN_RANK = -2
@@ -49,7 +48,7 @@ def tuple_get_item(call: Call) -> Entry:
     if not isinstance(source, Value):
         raise call.block("it picks from something that is no tuple")
     if source.producer is not None and source.producer.op.name == "Shape":
-        return as_type(call, call.emit(Gather(), source, call.ints(number), call.ints(0)), call.declared_type)
+        return call.cast(call.emit(Gather(), source, call.ints(number), call.ints(0)), call.declared_type)
     if number != 0:
         raise call.block(f"result {number} is picked, but there is only one")
     return source
@@ -113,6 +112,8 @@ def is_same(call: Call) -> Entry:
     return Immediate(same == (call.operator == "is_"))
 
 
+@primitive("Dropout2D", "Dropout3D", operators="", arguments="x keep_prob")
+@primitive("DropoutExt", operators="", arguments="input p seed offset")
 @primitive("Dropout", operators="", arguments="x keep_prob Seed0 Seed1")
 def dropout(call: Call) -> Entry:
     """At inference the input itself; its mask, if anybody reads it, stands in the way."""
@@ -121,6 +122,12 @@ def dropout(call: Call) -> Entry:
     if call.scope.session.trains and 0 < kept < 1 and x.producer is not None:
         x = call.emit(ops.Dropout(keep_prob=kept), x)
     return Sequence((x, Absent("the mask of a Dropout is not computed"))) if call.declared_outputs > 1 else x
+
+
+@primitive("Print", operators="")
+def printed(call: Call) -> Entry:
+    """Nothing is printed where the model runs."""
+    return Immediate(None)
 
 
 @primitive("UpdateState", operators="")
@@ -133,7 +140,7 @@ def partial(call: Call) -> Entry:
     target = _operand(call, 0)
     if not isinstance(target, Closure):
         raise call.block("its first input is no sub-graph")
-    arguments = tuple(call.value(entry) for entry in call.entries[1:])
+    arguments = tuple(call.value(entry) for entry in flattened(call.entries[1:]))
     return Closure(target.graph, (*target.arguments, *arguments))
 
 

@@ -10,7 +10,6 @@ from mslite.converter.mindir.ops.rearrange import ExpandDims, Reshape, Shape, Tr
 
 from .call import Call
 from .entries import Entry
-from .generic import as_type
 from .registry import primitive
 
 _END = (1 << 31) - 1
@@ -18,19 +17,11 @@ _MOST_PARTS = 4096
 
 
 def _rank(call: Call) -> int:
-    shape = call.shape(call.input(0))
-    if shape is None:
-        raise call.block(f"the number of dimensions of '{call.input(0).name}' is not known", "Export with fixed shapes")
-    return len(shape)
+    return call.rank(call.input(0))
 
 
 def _axis(call: Call, name: str, default: int, more: int = 0) -> int:
-    """A dimension, counted from the first one."""
-    rank = _rank(call) + more
-    axis = call.integer(name, default)
-    if not -rank <= axis < rank:
-        raise call.block(f"{axis} is no dimension of {rank}", attribute=name)
-    return axis % rank
+    return call.axis(call.input(0), call.integer(name, default), name, more)
 
 
 @primitive("TransposeView", operators="Transpose", arguments="input input_perm")
@@ -118,10 +109,7 @@ def _parts(call: Call, axis: int, sizes: tuple[int, ...]) -> Entry:
 
 
 def _size(call: Call, axis: int) -> int:
-    size = (call.shape(call.input(0)) or ())[axis]
-    if size < 0:
-        raise call.block("the size of the dimension that is cut is not fixed", "Export with fixed shapes")
-    return size
+    return call.size(call.input(0), axis, "cutting a dimension")
 
 
 def _equal_parts(whole: int, part: int) -> tuple[int, ...]:
@@ -159,4 +147,4 @@ def unstacked(call: Call) -> Entry:
 @primitive("OnesLikeExt", "ZerosLikeExt", operators="OnesLike ZerosLike", arguments="input dtype")
 def filled_like(call: Call) -> Value:
     kind = OnesLike if call.operator == "OnesLikeExt" else ZerosLike
-    return call.emit(kind(), as_type(call, call.input(0), call.declared_type))
+    return call.emit(kind(), call.cast(call.input(0), call.declared_type))

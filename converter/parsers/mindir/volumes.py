@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 
 from mslite.converter.mindir.graph import Value
-from mslite.converter.mindir.ops.enums import Format, PadMode, RoundMode
+from mslite.converter.mindir.ops.arithmetic import FloorMod
+from mslite.converter.mindir.ops.enums import DataType, Format, PadMode, RoundMode
 from mslite.converter.mindir.ops.pooling import AvgPoolExtended, AvgPoolFusion, MaxPoolExtended, MaxPoolFusion
 from mslite.converter.mindir.ops.rearrange import ExpandDims, Squeeze
+from mslite.converter.mindir.ops.windows import MaxPoolWithIndices
 from mslite.converter.parsers.volumes import ImageWindow, Kernel, Volumes, VolumeWindow, kernel_layers, same_padding
 
 from .call import Call
-from .entries import Absent, Entry, Sequence
+from .entries import Entry, Sequence
 from .registry import primitive
 
 
@@ -144,14 +147,21 @@ def max_pool_3d(call: Call) -> Value:
     return _max_pool(call, _pool_window(call))
 
 
-@primitive("MaxPool3DWithArgmax", operators="MaxPoolFusion MaxPoolExtended", arguments="x")
+@primitive("MaxPool3DWithArgmax", operators="MaxPoolFusion MaxPoolExtended MaxPoolWithIndices", arguments="x")
 def max_pool_with_places(call: Call) -> Entry:
-    """The indices of the maxima are not supported: a node that reads them is a blocker."""
+    """Places count the elements of one channel, [depth, height, width]; a pool of its own finds them."""
     pads = call.integers("pads") or (0,)
     pads = pads * 3 if len(pads) == 1 else pads
     spread = _three(call, "dilation")
     window = VolumeWindow(_three(call, "ksize"), _three(call, "strides"), spread, pads[:3], pads[:3])
-    return Sequence((_max_pool(call, window), Absent("the indices of max pooling are not supported")))
+    op = MaxPoolWithIndices(
+        kernel_size=window.kernel, strides=window.stride, dilations=spread, pads=(*pads[:3], *pads[:3]),
+        ceil_mode=call.boolean("ceil_mode"),
+    )  # fmt: skip
+    _, places = (call.value(each) for each in call.emit_many(op, [call.input(0)], 2).items)
+    within = call.emit(FloorMod(), places, call.const(prod(_shape(call, call.input(0))[1:]), "int64"))
+    wanted = DataType.INT32 if call.text("argmax_type", "int64") == "int32" else DataType.INT64
+    return Sequence((_max_pool(call, window), call.cast(within, wanted)))
 
 
 def _max_pool(call: Call, window: VolumeWindow) -> Value:

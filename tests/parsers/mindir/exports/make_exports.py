@@ -103,6 +103,20 @@ class Loop(nn.Cell):
         return y
 
 
+class Handed(nn.Cell):
+    """A loop whose state is a tuple and a list, and a branch that reads both."""
+
+    def construct(self, x, m):
+        pair, items = (x, x * 2), [x + 1, x]
+        i = 0 * m
+        while i < m:
+            pair = (pair[1], pair[0] + 1.0)
+            items = [items[1], items[0] * 0.5]
+            i += 1
+        y = pair[0] + items[1] if m > 1 else pair[1] * items[0]
+        return y, pair[1], items[0]
+
+
 class Interpolated(nn.Cell):
     """A factor over open sizes, which the model computes."""
 
@@ -253,6 +267,220 @@ class Recurrent(nn.Cell):
         return self.lstm(y)[0], self.gru(y)[0]
 
 
+class Sorted(nn.Cell):
+    """Order, places in sorted rows, running extremes with equal elements."""
+
+    def construct(self, x):
+        y = mint.reshape(x, (4, 8))
+        whole = (y * 2).astype(ms.int32)
+        return (
+            *(
+                ops.sort(y, 1, True),
+                ops.sort(whole[0]),
+                ops.topk(y, 3),
+                ops.median(y),
+                ops.median(y, axis=1, keepdims=True),
+            ),
+            *(
+                ops.cummax(whole.astype(ms.float32), 1),
+                ops.cummin(whole, 0),
+                ops.searchsorted(ops.sort(y)[0], y, right=True),
+            ),
+            *(ops.unique_consecutive(whole[0] > 0, True, True), ops.msort(y)),
+        )
+
+
+class Losses(nn.Cell):
+    def construct(self, x):
+        y = mint.reshape(x, (4, 8))
+        part, labels = ops.sigmoid(y * 2), Tensor([1, 0, 7, 3], ms.int32)
+        weight = ops.sigmoid(y[0])
+        return (
+            *(
+                ops.binary_cross_entropy_with_logits(y, part, weight, weight + 1, "none"),
+                ops.kl_div(y, part, "batchmean"),
+            ),
+            *(ops.smooth_l1_loss(y, part, 0.7, "mean"), ops.smooth_l1_loss(y, part, 0.3), ops.l1_loss(y, part)),
+            *(
+                ops.nll_loss(y, labels, weight, -100, "mean"),
+                ops.nll_loss(y, labels, weight, 7, "sum"),
+                ops.mse_loss(y, part),
+            ),
+            *(
+                ops.multi_margin_loss(y, labels.astype(ms.int64), 2, 1),
+                ops.cross_entropy(y, labels, label_smoothing=0.1),
+            ),
+            *(ops.nll_loss(x, Tensor([[[0, 1, 1, 0]] * 4], ms.int32)),),
+        )
+
+
+class Resampled(nn.Cell):
+    def construct(self, x):
+        row, volume = mint.reshape(x, (1, 4, 8)), mint.reshape(x, (1, 2, 2, 2, 4))
+        image = ops.transpose(x, (0, 2, 3, 1))
+        return (
+            *(ops.interpolate(row, size=(11,), mode="linear"), ops.interpolate(row, size=(5,), mode="nearest")),
+            *(ops.interpolate(row, size=(5,), mode="linear", align_corners=True),),
+            *(
+                ops.interpolate(x, size=(7, 3), mode="bicubic"),
+                ops.interpolate(x, size=(7, 3), mode="bicubic", align_corners=True),
+            ),
+            *(
+                ops.interpolate(volume, size=(3, 5, 6), mode="trilinear"),
+                ops.interpolate(volume, size=(3, 1, 6), mode="nearest"),
+            ),
+            *(
+                ops.interpolate(x, size=(3, 2), mode="area"),
+                ops.ResizeArea()(image, Tensor([3, 7], ms.int32)),
+            ),
+        )
+
+
+class Placed(nn.Cell):
+    """Into parameters, which keep what was placed, and into tensors."""
+
+    def __init__(self):
+        super().__init__()
+        self.rows = Parameter(Tensor(np.arange(32, dtype=np.float32).reshape(8, 4) / 9), name="rows")
+        self.elements = Parameter(Tensor(np.ones((8, 4), np.float32)), name="elements")
+
+    def construct(self, x):
+        y, places = mint.reshape(x, (8, 4)), Tensor([1, 5, 1], ms.int32)
+        before = self.rows * 1.5
+        ops.scatter_add(self.rows, places, y[:3])
+        between = self.rows + 0
+        ops.scatter_max(self.rows, places, y[3:6])
+        self.rows[2] = y[7]
+        ops.scatter_nd_mul(self.elements, Tensor([[0, 1], [7, 3]], ms.int32), y[0, :2])
+        z = ops.relu(y)
+        z[1:3] = y[4:6]
+        mask = y > 0.2
+        return (
+            *(before, between, self.rows + 1, self.elements * 1, z, ops.index_add(y.copy(), places, y[:3], 0)),
+            *(
+                ops.index_fill(y, 1, Tensor([0, 3], ms.int32), 2.0),
+                ops.masked_select(y, mask),
+                y.masked_scatter(mask, y * 3),
+            ),
+            *(y[Tensor([0, 5], ms.int32), Tensor([2, 3], ms.int32)], ops.unsorted_segment_max(y[:3], places, 6)),
+        )
+
+
+class Reread(nn.Cell):
+    """A function changes a tensor that another one reads, in an order that the file does not say."""
+
+    def construct(self, x):
+        y = mint.reshape(x, (8, 4)) * 2
+        z = ops.index_add(y, Tensor([1, 5, 1], ms.int32), y[:3], 0)
+        return z, y[Tensor([0, 5], ms.int32), Tensor([2, 3], ms.int32)]
+
+
+class Diagonals(nn.Cell):
+    def construct(self, x):
+        y = mint.reshape(x, (2, 4, 4))
+        square = y[0] + 3 * ops.eye(4, 4, ms.float32)
+        return (
+            *(ops.diagonal(y, 1, 1, 2), ops.trace(y[0]), ops.diag(y[0, 0]), ops.diag_embed(y[0], -1), ops.tril(y, 1)),
+            *(
+                ops.det(y),
+                ops.slogdet(y),
+                ops.inverse(square),
+                ops.matrix_power(square, 5),
+                ops.MatrixSolve()(square, y[1]),
+            ),
+            *(ops.FillDiagonal(2.0)(y[1]), ops.MatrixBandPart()(y, 1, 2), ops.cross(y[:, :3], y[:, 1:], 1)),
+            *(
+                ops.cdist(y, y + 1, 1.0),
+                ops.cdist(y, y * 2),
+                ops.addbmm(y[0], y, y, beta=0.5),
+                ops.addr(y[0], y[0, 0], y[0, 1]),
+            ),
+            *(ops.baddbmm(y, y, y, beta=0.5), ops.addmv(y[0, 0], y[0], y[0, 1]), ops.addcmul(y[0], y[1], y[0], 0.5)),
+        )
+
+
+class Regions(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.ends, self.plain = ops.ROIAlign(2, 3, 0.5, 2, 1), ops.ROIAlign(2, 2, 0.5, 2, 0)
+        self.suppress, self.encode = (
+            ops.NMSWithMask(0.4),
+            ops.BoundingBoxEncode((0.1, 0.0, 0.2, 0.0), (0.5, 1.0, 1.0, 2.0)),
+        )
+        self.decode = ops.BoundingBoxDecode((20, 16), (0.1, 0.0, 0.2, 0.0), (0.5, 1.0, 1.0, 2.0))
+
+    def construct(self, x):
+        numbers = ops.abs(mint.reshape(x, (8, 4))) * 4
+        boxes = ops.cat((numbers[:, :2], numbers[:, :2] + numbers[:, 2:] + 1), 1)
+        rois = ops.cat((ops.zeros((8, 1), ms.float32), boxes), 1)
+        image = ops.transpose(x, (0, 2, 3, 1))
+        return (
+            *(self.ends(x, rois), self.plain(x, rois), self.suppress(ops.cat((boxes, ops.sigmoid(numbers[:, :1])), 1))),
+            *(self.encode(boxes, boxes[::-1]), self.decode(boxes, mint.reshape(x, (8, 4))), ops.iou(boxes, boxes[2:])),
+            ops.crop_and_resize(image, boxes / 8, ops.zeros((8,), ms.int32), (3, 2)),
+        )
+
+
+class Windows(nn.Cell):
+    def construct(self, x):
+        top, places = ops.max_pool2d(x, 2, 2, return_indices=True)
+        volume = mint.reshape(x, (1, 2, 2, 2, 4))
+        blocks = ops.unfold(x, (2, 3), stride=1, padding=1)
+        offsets = mint.reshape(x, (1, 32))[:, :27] * Tensor(np.ones((4, 1), np.float32))
+        return (
+            *(
+                top,
+                places,
+                ops.max_unpool2d(top, places, 2, 2),
+                ops.max_pool3d(volume, 2, 1, return_indices=True),
+                blocks,
+            ),
+            *(
+                ops.fold(blocks, Tensor([4, 4], ms.int32), (2, 3), 1, (1, 1), 1),
+                ops.batch_to_space_nd(ops.cat((x,) * 4), [2, 2], [[0, 1], [1, 0]]),
+            ),
+            ops.deformable_conv2d(
+                x,
+                ops.ones((2, 2, 3, 3), ms.float32) * 0.3,
+                mint.reshape(offsets.T, (1, 27, 2, 2)),
+                (3, 3),
+                (1, 1, 1, 1),
+                (0, 0, 0, 0),
+            ),
+        )
+
+
+class Numbers(nn.Cell):
+    """What takes several operators, counts, or makes tensors of little."""
+
+    def construct(self, x):
+        y = mint.reshape(x, (4, 8))
+        return (
+            *(ops.logaddexp2(y, y * 2), ops.hypot(y, y + 1), mint.sinc(y), ops.heaviside(y, y * 2), ops.frac(y * 3)),
+            *(
+                ops.renorm(y, 2, 0, 1.5),
+                ops.histc(y, 5, -1.0, 1.0),
+                ops.bincount((ops.abs(y[0]) * 3).astype(ms.int32), minlength=6),
+            ),
+            *(
+                ops.meshgrid(y[0], y[1, :3], indexing="xy"),
+                ops.repeat_interleave(y, 2, 1),
+                ops.fftshift(y),
+                ops.nansum(y, 1),
+            ),
+            *(
+                ops.hamming_window(6) * y[0, :6],
+                ops.logit(ops.sigmoid(y), 1e-3),
+                ops.HSVToRGB()(ops.sigmoid(x[:, :, :, :3])),
+            ),
+            *(
+                ops.rgb_to_hsv(ops.sigmoid(x[:, :, :, :3]))
+                if hasattr(ops, "rgb_to_hsv")
+                else ops.RGBToHSV()(ops.sigmoid(x[:, :, :, :3])),
+            ),
+        )
+
+
 NETWORKS = (
     InPlace,
     Alias,
@@ -261,6 +489,7 @@ NETWORKS = (
     Assigned,
     Branches,
     Loop,
+    Handed,
     Interpolated,
     Statistics,
     Activations,
@@ -271,6 +500,15 @@ NETWORKS = (
     Volumes,
     Attention,
     Recurrent,
+    Sorted,
+    Losses,
+    Resampled,
+    Placed,
+    Reread,
+    Diagonals,
+    Regions,
+    Windows,
+    Numbers,
 )
 
 
@@ -290,7 +528,7 @@ def main():
             continue
         network = kind()
         network.set_train(False)
-        arrays = [X, np.array(2, np.int32)] if kind in (Branches, Loop) else [X]
+        arrays = [X, np.array(2, np.int32)] if kind in (Branches, Handed, Loop) else [X]
         given = map(Tensor, arrays)
         if kind is Interpolated:
             given = [Tensor(shape=[1, 2, None, None], dtype=ms.float32)]

@@ -1,0 +1,82 @@
+"""Numbers counted in bins, and dimensions and halves exchanged."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.ops import arithmetic as ops
+from mslite.converter.mindir.ops.assembly import Concat, SliceFusion
+from mslite.converter.mindir.ops.comparison import Greater, Less, LogicalOr, Where
+from mslite.converter.mindir.ops.enums import DataType
+from mslite.converter.mindir.ops.indexing import Gather
+from mslite.converter.mindir.ops.rearrange import Reshape
+from mslite.converter.mindir.ops.reduction import UnsortedSegmentSum
+from mslite.converter.mindir.ops.unary import (
+    Floor,
+    LogicalNot,
+)
+
+from .call import Call
+from .registry import primitive
+
+
+@primitive("DataFormatDimMap", operators="Gather", arguments="input_x")
+def dimension_numbers(call: Call) -> Value:
+    """Which dimension of the one layout stands at each place of the other."""
+    source, target = call.text("src_format", "NHWC"), call.text("dst_format", "NCHW")
+    if sorted(source) != sorted(target):
+        raise call.block(f"'{source}' and '{target}' have other letters")
+    table = call.const([source.index(letter) for letter in target], np.int32)
+    x = call.input(0)
+    negative = call.emit(Less(), x, call.like(0, x))
+    from_front = call.emit(Where(), negative, call.emit(ops.AddFusion(), x, call.like(len(source), x)), x)
+    return call.emit(Gather(), table, from_front, call.ints(0))
+
+
+@primitive("Histogram", operators="SubFusion MulFusion Floor UnsortedSegmentSum", arguments="x")
+def histogram(call: Call) -> Value:
+    """How many elements each of equal parts of [min, max] has; without a range that of the elements is taken."""
+    x, bins = call.cast(call.input(0), DataType.FLOAT32), call.integer("bins", 100)
+    low, high = call.real("min", 0.0), call.real("max", 0.0)
+    if low == high:
+        raise call.block("its range is that of the elements", "Give min and max", "min")
+    flat = call.emit(Reshape(), x, call.ints((-1,)))
+    place = call.emit(
+        ops.MulFusion(),
+        call.emit(ops.SubFusion(), flat, call.const(low, np.float32)),
+        call.const(bins / (high - low), np.float32),
+    )
+    place = call.cast(call.emit(Floor(), place), DataType.INT32)
+    place = call.emit(ops.Minimum(), place, call.ints(bins - 1))
+    outside = call.emit(
+        LogicalOr(),
+        call.emit(Less(), flat, call.const(low, np.float32)),
+        call.emit(Greater(), flat, call.const(high, np.float32)),
+    )
+    counted = call.cast(call.emit(LogicalNot(), outside), DataType.INT32)
+    made = call.emit(UnsortedSegmentSum(), counted, call.emit(Where(), outside, call.ints(0), place), call.ints(bins))
+    return call.cast(made, call.declared_type)
+
+
+@primitive("Bincount", operators="UnsortedSegmentSum", arguments="array size weights")
+def counted(call: Call) -> Value:
+    """The sum of the weights of each number below `size`."""
+    size = int(call.constant(1, "the number of bins").reshape(-1)[0])
+    return call.emit(UnsortedSegmentSum(), call.input(2), call.cast(call.input(0), DataType.INT32), call.ints(size))
+
+
+@primitive("FFTShift", "IFFTShift", operators="SliceFusion Concat", arguments="input dim")
+def centred(call: Call) -> Value:
+    """The second half of dimensions in front of the first one, or back."""
+    x = call.input(0)
+    for axis in call.integers("dim") or range(call.rank(x)):
+        place = call.axis(call.input(0), axis, "dim")
+        size = call.size(call.input(0), place, "exchanging halves")
+        head = size - size // 2 if call.operator == "FFTShift" else size // 2
+        first, second = (
+            call.emit(SliceFusion(axes=(place,)), x, call.ints((begin,)), call.ints((count,)))
+            for begin, count in ((0, head), (head, size - head))
+        )
+        x = call.emit(Concat(axis=place), second, first)
+    return x

@@ -1,0 +1,124 @@
+"""Primitives that are refused: the reason why, and what a network can do instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+NO_COMPLEX = (
+    "it computes complex numbers, which models of MindSpore Lite do not hold",
+    "Compute with the real and the imaginary part as two tensors",
+)
+
+_RANDOM = (
+    "no operator of ours draws numbers of this distribution",
+    "Draw them outside of the model, and give them to construct as an input",
+)
+_CANDIDATES = (
+    "it draws candidates for a loss of training",
+    "Return the network's result, and compute the loss outside of the model",
+)
+_TRAINING = (
+    "it belongs to training",
+    "Export the network without loss and optimizer; to train on the device, convert a training step with --trainModel",
+)
+_DECOMPOSITION = (
+    "no operator of ours decomposes matrices",
+    "Decompose it before the export where it is a constant, or outside of the model",
+)
+_SPECIAL = (
+    "no operator of ours computes this function",
+    "Compute it outside of the model, or write a polynomial for the range that the network needs",
+)
+_BITS = ("it works on the bits of numbers", "Use mint.bitwise_and, mint.bitwise_or, or arithmetic of integers")
+_DIVISORS = (
+    "it divides as often as the numbers ask for",
+    "Compute it before the export where the numbers are constants, or outside of the model",
+)
+_SPARSE = (
+    "sparse tensors are no tensors of a model",
+    "Use dense ones: ops.dense_to_sparse_coo and its like before the export, and the dense operators in construct",
+)
+_TRANSFER = ("it moves tensors between devices", "Export the network for one device")
+_SPEECH = (
+    "it searches for a text, whose length depends on the numbers",
+    "Return the scores, and decode them outside of the model",
+)
+_CACHE = ("it belongs to the cache of embeddings of training", "Gather from the whole table with ops.gather")
+_NGRAMS = ("no operator of ours looks for repeated n-grams", "Do it between the runs of the model")
+_FRACTIONAL = ("its windows are drawn at random", "Use nn.AdaptiveAvgPool2d or nn.AdaptiveMaxPool2d")
+_GROUPS: tuple[tuple[tuple[str, str], str], ...] = (
+    (
+        NO_COMPLEX,
+        "Angle Complex ComplexAbs ConjugateTranspose Imag ImagView Polar RealView FFT FFT2 FFTN FFTOrtho FFTWithSize HFFT HFFT2"
+        " HFFTN IFFT IFFT2 IFFTN IHFFT IHFFT2 IHFFTN IRFFT IRFFT2 IRFFTDouble IRFFTN RFFT RFFT2 RFFTN STFT"
+        " MatrixLogarithm Eig",
+    ),
+    (
+        _RANDOM,
+        "Cauchy Gamma InplaceBernoulliScalar InplaceBernoulliTensor InplaceExponential"
+        " InplaceNormal InplaceRandom InplaceUniform Multinomial MultinomialExt MultinomialWithReplacement "
+        " ParameterizedTruncatedNormal Poisson "
+        " RandomCategorical RandomChoiceWithMask RandomGamma RandomPoisson RandomShuffle RandpermExt"
+        " RandpermV2 LogNormalReverse StandardLaplace TruncatedNormal SampleDistortedBoundingBoxV2",
+    ),
+    (_CANDIDATES, "ComputeAccidentalHits LogUniformCandidateSampler UniformCandidateSampler"),
+    (
+        _TRAINING,
+        "AdamWeightDecay AdamW ApplyAdamW CTCLoss CTCLossV2 SGD Adam FusedSparseAdam FusedSparseFtrl FusedSparseLazyAdam"
+        " FusedSparseProximalAdagrad ResizeBilinearGrad MultilabelMarginLoss",
+    ),
+    (
+        _DECOMPOSITION,
+        "Cholesky Eigh Geqrf LinalgQr Lstsq LstsqV2 Lu LuSolve LuUnpack MatrixExp Ormqr Orgqr Qr Svd",
+    ),
+    (
+        _SPECIAL,
+        "BesselI0 BesselI0e BesselI1 BesselI1e BesselJ0 BesselJ1 BesselK0 BesselK0e BesselK1 BesselK1e BesselY0 BesselY1 Betainc"
+        " Digamma Erfinv Igamma Igammac InplaceErfinv Lgamma Mvlgamma Polygamma Zeta",
+    ),
+    (_BITS, "CompareAndBitpack NextAfter PopulationCount ViewDtype"),
+    (_DIVISORS, "Gcd Lcm"),
+    (
+        _SPARSE,
+        "CSRSparseMatrixToDense CSRSparseMatrixToSparseTensor DenseToCSRSparseMatrix DenseToDenseSetOperation"
+        " DenseToSparseSetOperation RaggedTensorToSparse RaggedTensorToTensor SparseAdd SparseConcat"
+        " SparseDenseCwiseAdd SparseDenseCwiseDiv SparseDenseCwiseMul SparseMatrixAdd SparseMatrixMatMul SparseMatrixNNZ"
+        " SparseMatrixSoftmax SparseMatrixSparseMatMul SparseMatrixTranspose SparseReorder SparseSegmentMean"
+        " SparseSegmentMeanWithNumSegments SparseSegmentSqrtN SparseSegmentSqrtNWithNumSegments SparseSegmentSumWithNumSegments"
+        " SparseSlice SparseSoftmax SparseSparseMaximum SparseSparseMinimum SparseTensorToCSRSparseMatrix Sspaddmm",
+    ),
+    (_TRANSFER, "CopyToDevice CopyToHost Free InplaceToDevice ToDevice UpdateToDevice UpdateToRemote"),
+    (_SPEECH, "CTCGreedyDecoder"),
+    (_CACHE, "MapCacheIdx MapUniform SubAndFilter"),
+    (_NGRAMS, "NoRepeatNGram"),
+    (
+        _FRACTIONAL,
+        "FractionalAvgPool FractionalMaxPool FractionalMaxPool3DWithFixedKsize FractionalMaxPoolWithFixedKsize",
+    ),
+)
+
+REFUSED: dict[str, tuple[str, str]] = {name: why for why, names in _GROUPS for name in sorted(names.split())}
+"""Primitive -> reason and remedy."""
+
+_NAMED: tuple[tuple[Callable[[str], bool], tuple[str, str]], ...] = (
+    (lambda name: "Grad" in name or "Backward" in name or name.startswith(("Apply", "SparseApply")), _TRAINING),
+    (
+        lambda name: (
+            name.startswith(("AllGather", "AllReduce", "AllToAll", "Broadcast", "DistComm", "InnerComm", "Reduce"))
+            or name in ("Send", "Receive", "ReduceScatter", "Barrier")
+        ),
+        ("it belongs to computation on several devices", "Export the network for one device"),
+    ),
+)
+
+_UNKNOWN = (
+    "the primitive is not known",
+    "docs/primitives.md lists those that are: write it in construct by functions that become them",
+)
+
+
+def refusal(name: str) -> tuple[str, str]:
+    """Why a primitive without a converter is refused, and what to do instead."""
+    if name in REFUSED:
+        return REFUSED[name]
+    return next((why for fits, why in _NAMED if fits(name)), _UNKNOWN)

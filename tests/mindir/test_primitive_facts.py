@@ -1,0 +1,47 @@
+"""What docs/primitives.md says of the primitives of `.mindir` files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mslite.converter.parsers.mindir.refusals import REFUSED, refusal
+from mslite.converter.parsers.mindir.registry import registered_primitives
+from mslite.converter.primitive_facts import converted, emit
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "primitives.md"
+
+
+def test_the_page_is_the_committed_one() -> None:
+    """`make operators` writes it again; the difference shows in review what a change does to primitives."""
+    assert emit() == PAGE.read_text(encoding="utf-8"), "run `make operators` and commit docs/primitives.md"
+
+
+def test_no_primitive_is_both_converted_and_refused() -> None:
+    assert not set(REFUSED) & set(converted())
+
+
+def test_known_rows() -> None:
+    rows = converted()
+    assert rows["Addmm"] == ["AddFusion", "MatMulFusion", "MulFusion"]
+    assert rows["Abs"] == ["Abs"]
+    assert rows["Depend"] == []
+    assert set(registered_primitives()) <= set(rows)
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("Svd", "no operator of ours decomposes matrices"),
+        ("Multinomial", "no operator of ours draws numbers"),
+        ("ReluGrad", "it belongs to training"),
+        ("ApplyFtrl", "it belongs to training"),
+        ("AllReduce", "it belongs to computation on several devices"),
+        ("Whatever", "the primitive is not known"),
+    ],
+)
+def test_reasons(name: str, reason: str) -> None:
+    found, remedy = refusal(name)
+    assert found.startswith(reason)
+    assert remedy
