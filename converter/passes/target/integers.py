@@ -123,7 +123,7 @@ def leave_activations_real(module: Module, context: Context, version: Version) -
             graph.replace_uses(node.output, node.inputs[0])
             graph.remove(node)
             count += 1
-    if version < Version.V2_7:  # a kind that they do not know: they would take stored weights for real numbers
+    if version < Version.V2_0:  # a kind that they do not know: they would take stored weights for real numbers
         for node in (node for graph in module.graphs for node in graph.nodes):
             if node.quant_type is QuantType.QUANT_DYNAMIC:
                 node.quant_type = QuantType.QUANT_WEIGHT
@@ -139,7 +139,8 @@ def note_roundings(module: Module, context: Context, version: Version) -> None:
     """Says that the version's own integer kernels round otherwise than mslite's."""
     count = sum(node.quant_type is QuantType.QUANT_ALL for graph in module.graphs for node in graph.nodes)
     if count and version < Version.V2_7:
+        more = " (sums and averages two)" if version < Version.V2_0 else ""
         context.note(
-            f"{version.title} rounds otherwise than mslite in {count} operators on int8: each result is within a step of the exact one (sums "
-            "and averages two), which adds up in deep networks"
+            f"{version.title} rounds otherwise than mslite in {count} operators on int8: each result is within a step of the exact one{more}, "
+            "which adds up in deep networks"
         )
