@@ -66,11 +66,11 @@ def refusals(module: Module, version: Version) -> tuple[Blocker, ...]:
     """Everything for which `version` does not run the model right. What to do is said for a model that was not made for it."""
     found = [*_of_loops(module, version), *_of_boundary(module, version)]
     for graph in module.graphs:
-        formats = believed_formats(graph, graph is module.main)
+        formats = believed_formats(graph, graph is module.main, version)
         for node in graph.nodes:
             reason = refusal(node, version)
             if reason is None and misread_image(node, formats):
-                reason = "takes its operand for an image in NCHW, because of a Transpose before it"
+                reason = "takes its operand for an image in NCHW, because of a Transpose or a constant before it"
             if reason is not None:
                 found.append(Blocker(node.name, shown(node), f"{version.title} {reason}", _remedy(version)))
     return tuple(found)
@@ -145,7 +145,7 @@ def shown(node: Node) -> str:
 
 
 def _of_loops(module: Module, version: Version) -> Iterable[Blocker]:
-    """Seen by running 2.0: it runs calls that come back, as branches are; a graph that leads to itself is refused when it is loaded."""
+    """Seen by running 2.0: it runs branches, and loops that end after a number of rounds; others it refuses, or runs for ever."""
     if version is not Version.V2_0:
         return
     bound = [
@@ -155,7 +155,7 @@ def _of_loops(module: Module, version: Version) -> Iterable[Blocker]:
     for index, calls in enumerate(bound):
         for node, target in calls:
             if index in _reached(bound, target):
-                yield Blocker(node.name, shown(node), f"{version.title} runs no loops", _remedy(version))
+                yield Blocker(node.name, shown(node), f"{version.title} does not come back from every loop", _remedy(version))
 
 
 def _reached(bound: list[list[tuple[Node, int]]], first: int) -> set[int]:
