@@ -56,7 +56,9 @@ def _handed_on(node: Node, formats: dict[Value, Format], version: Version) -> Fo
     if not node.inputs:
         return Format.NHWC
     first = node.inputs[0]
-    is_second = node.op.name in _BROADCASTING and len(node.inputs) > 1 and (node.inputs[1].rank or 0) > (first.rank or 0)
+    is_second = (
+        node.op.name in _BROADCASTING and len(node.inputs) > 1 and (node.inputs[1].rank or 0) > (first.rank or 0)
+    )
     if is_second or takes_layout_of_constant(node, version):
         first = node.inputs[1]
     handed_on = _of(first, formats)

@@ -35,6 +35,9 @@ _PACKED_LATER = {
 }
 """Packings that the version does not know."""
 
+_PACKING = frozenset({"Conv2DFusion", "Conv2dTransposeFusion", "FullConnection", "GRU", "LSTM", "MatMulFusion"})
+"""Operators that bring their weights into another order when the model is built."""
+
 _IMAGE_RANK = 4
 
 
@@ -106,6 +109,8 @@ def refusal(node: Node, version: Version) -> str | None:
         return "ends the process at the shape of a single number"
     if any(is_on_other_axis(node, index, version) for index in range(len(node.inputs))):
         return "takes the scales of its weights for those of another dimension"
+    if version is Version.V2_0 and any(is_narrow_weight(node, index) for index in range(len(node.inputs))):
+        return "does not load weights of fewer bits"
     if any(
         value.encoding is not None and value.encoding.compression in _PACKED_LATER[version] for value in node.inputs
     ):
@@ -123,6 +128,16 @@ def is_on_other_axis(node: Node, index: int, version: Version) -> bool:
     if version >= Version.V2_0 or len(value.quant) < 2 or not value.is_constant or value.dtype not in NARROW:
         return False
     return channel_axis(node.op, index, node.inputs) != channel_axis_before_2(node.op, index, node.inputs)
+
+
+def is_narrow_weight(node: Node, index: int) -> bool:
+    """Whether a constant operand is stored in integers for a product of real numbers. Seen by running 2.0: it looks in the file for the
+    real numbers, in order to pack them, and ends."""
+    value = node.inputs[index]
+    return (
+        node.op.name in _PACKING and value.is_constant and bool(value.quant) and value.dtype is not DataType.FLOAT32
+        and kernel_type(node) is DataType.FLOAT32
+    )  # fmt: skip
 
 
 def kernel_type(node: Node) -> DataType:
@@ -155,7 +170,9 @@ def _of_loops(module: Module, version: Version) -> Iterable[Blocker]:
     for index, calls in enumerate(bound):
         for node, target in calls:
             if index in _reached(bound, target):
-                yield Blocker(node.name, shown(node), f"{version.title} does not come back from every loop", _remedy(version))
+                yield Blocker(
+                    node.name, shown(node), f"{version.title} does not come back from every loop", _remedy(version)
+                )
 
 
 def _reached(bound: list[list[tuple[Node, int]]], first: int) -> set[int]:

@@ -228,14 +228,18 @@ def test_float16_results_are_bits_for_2_x(tmp_path: Path, capsys: pytest.Capture
     model = save(tmp_path / "net.onnx", nodes, {"x": [2, 3]}, {"y": [2, 3]}, kind=TensorProto.FLOAT16)
     _, out = convert(capsys, model)
     assert "runs in     mslite, MindSpore Lite 1.3, 1.5\n" in out
-    assert "not in      MindSpore Lite 2.0, 2.7: it takes the bits of float16 inputs and outputs for other numbers" in out
+    assert (
+        "not in      MindSpore Lite 2.0, 2.7: it takes the bits of float16 inputs and outputs for other numbers" in out
+    )
     wide, out = convert(capsys, model, "--targetVersion=2.0")
     assert {value.dtype for value in (*wide.main.inputs, *wide.main.outputs)} == {DataType.FLOAT32}
     assert "runs in     mslite, MindSpore Lite 1.3, 1.5, 2.0, 2.7\n" in out
 
 
 def test_2_0_looks_for_maxima_below_zero_as_minima(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    model = save(tmp_path / "net.onnx", [helper.make_node("ReduceMax", ["x"], ["y"], axes=[1])], {"x": [2, 3]}, {"y": [2, 1]})
+    model = save(
+        tmp_path / "net.onnx", [helper.make_node("ReduceMax", ["x"], ["y"], axes=[1])], {"x": [2, 3]}, {"y": [2, 1]}
+    )
     _, out = convert(capsys, model)
     assert "not in      MindSpore Lite 2.0: it finds no largest element below 0" in out
     lowered, _ = convert(capsys, model, "--targetVersion=2.0")
@@ -268,7 +272,13 @@ def test_2_0_gets_no_layout_from_constants(tmp_path: Path, capsys: pytest.Captur
         helper.make_node("Mul", ["x", "s"], ["p"]),
         helper.make_node("Conv", ["p", "w"], ["y"], kernel_shape=[1, 1]),
     ]
-    model = save(tmp_path / "net.onnx", nodes, {"x": [1, 3, "h", 4]}, {"y": [1, 5, "h", 4]}, [weight("s", 3, 1, 1), weight("w", 5, 3, 1, 1)])
+    model = save(
+        tmp_path / "net.onnx",
+        nodes,
+        {"x": [1, 3, "h", 4]},
+        {"y": [1, 5, "h", 4]},
+        [weight("s", 3, 1, 1), weight("w", 5, 3, 1, 1)],
+    )
     module, _ = convert(capsys, model, "--targetVersion=2.0")
     (product,) = (node for node in module.main.nodes if node.op.name == "MulFusion")
     assert product.inputs[1].format is Format.NHWC

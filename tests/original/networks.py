@@ -51,7 +51,11 @@ def arranged(array: Array, tensor: mslite.Tensor) -> Array:
     shape = list(tensor.shape)
     channels_last = [array.shape[axis] for axis in (0, 2, 3, 1)] if array.ndim == 4 else None
     is_fit = all(size in (-1, given) for size, given in zip(shape, array.shape, strict=True))
-    if not is_fit and channels_last is not None and all(a in (-1, b) for a, b in zip(shape, channels_last, strict=True)):
+    if (
+        not is_fit
+        and channels_last is not None
+        and all(a in (-1, b) for a, b in zip(shape, channels_last, strict=True))
+    ):
         array = array.transpose(0, 2, 3, 1)
     return np.ascontiguousarray(array.astype(tensor.get_data_to_numpy().dtype if -1 not in shape else array.dtype))
 
@@ -70,7 +74,9 @@ def predicted(path: Path, given: Sequence[Array] | None = None) -> tuple[list[Ar
     model = mslite.Model()
     model.build_from_file(str(path), mslite.ModelType.MINDIR_LITE, mslite.Context())
     tensors = model.get_inputs()
-    operands = [drawn(t) for t in tensors] if given is None else [arranged(a, t) for a, t in zip(given, tensors, strict=True)]
+    operands = (
+        [drawn(t) for t in tensors] if given is None else [arranged(a, t) for a, t in zip(given, tensors, strict=True)]
+    )
     if [list(tensor.shape) for tensor in tensors] != [list(array.shape) for array in operands]:
         model.resize(tensors, [list(array.shape) for array in operands])
     return operands, [tensor.get_data_to_numpy() for tensor in model.predict(operands)]

@@ -39,8 +39,8 @@ def run(stem):
         if [list(tensor.shape) for tensor in tensors] != [list(array.shape) for array in given]:
             model.resize(tensors, [list(array.shape) for array in given])
             tensors = model.get_inputs()
-        for tensor, array in zip(tensors, given):
-            tensor.set_data_from_numpy(array)
+        for i, tensor in enumerate(tensors):
+            tensor.set_data_from_numpy(given[i])
         results = [tensor.get_data_to_numpy() for tensor in model.predict(tensors)]
     except RuntimeError as error:
         return "not run: " + " ".join(str(error).split())[:200]

@@ -134,7 +134,10 @@ def cast_pair(node: Node, kind: DataType, version: Version) -> str | None:
 
 
 def has_cast(source: DataType, target: DataType, version: Version) -> bool:
-    if version >= Version.V2_0 and DataType.FLOAT16 in (source, target):  # without kernels of float16: bits, not numbers
+    if version >= Version.V2_0 and DataType.FLOAT16 in (
+        source,
+        target,
+    ):  # without kernels of float16: bits, not numbers
         return False
     if source is target:
         return source in (DataType.FLOAT32, DataType.INT32, DataType.BOOL)

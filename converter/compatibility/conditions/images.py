@@ -39,7 +39,9 @@ def borders_of_windows(node: Node, kind: DataType, version: Version) -> str | No
     kernel, dilation = op.kernel_size or (1, 1), op.dilation or (1, 1)
     reach = [(size - 1) * step for size, step in zip(kernel, dilation, strict=True)]
     is_beside = any(pad > reach[side // 2] for side, pad in enumerate(op.pad_list))
-    return "reads beside the image where a window lies in the padding" if is_beside and version is Version.V2_0 else None
+    return (
+        "reads beside the image where a window lies in the padding" if is_beside and version is Version.V2_0 else None
+    )
 
 
 @condition("Conv2DFusion", until=Version.V1_5)

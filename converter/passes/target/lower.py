@@ -37,7 +37,7 @@ def lower(module: Module, context: Context) -> None:
     for _ in range(_MAX_ROUNDS):
         changed = leave_activations_real(module, context, version)
         changed |= _decompose(module, context, version)
-        changed |= restate_channels(module, version)
+        changed |= restate_channels(module, context, version)
         changed |= requantise_through_reals(module, version)
         changed |= compute_on_reals(module, context, version)
         changed |= compute_in_other_types(module, context, version)
