@@ -14,6 +14,7 @@ from mslite.converter.cli import main
 from tests.programs.readme import ROOT, blocks
 
 ORIGINAL = os.environ.get("MSLITE_ORIGINAL_PYTHON")
+BUILD = Path(os.environ.get("MSLITE_BUILD", "build")).resolve()
 SECTION = "From 2.0.0 to mslite in ten lines of Python"
 
 
@@ -30,7 +31,9 @@ def checkout(tmp_path: Path) -> Path:
 
 
 def printed(script: str, python: str, folder: Path) -> str:
-    result = subprocess.run([python, "-c", script], cwd=folder, capture_output=True, text=True, check=False)
+    environment = {**os.environ, "PYTHONPATH": str(BUILD / "python") if python == sys.executable else ""}
+    command = [python, "-c", script]
+    result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
     return result.stdout
 
