@@ -18,6 +18,7 @@ COMPILE = cmake --build $(1) -j2 > $(1).log 2>&1 || { cat $(1).log; exit 1; }
 # make bench-peers  speed beside other runtimes
 # make bench-train  time and memory of a step of training beside PyTorch
 # make bench-vnni   instructions beside other runtimes on an emulated CPU with AVX-512 VNNI
+# make bench-original  mslite beside MindSpore Lite 2.0.0
 # make bench-arm64  instructions per inference on emulated 64-bit ARM, beside other runtimes
 # make bench-micro  generated C on emulated Cortex-M boards: instructions, code, memory
 # make operators    docs/operators.md and docs/primitives.md again, after operators, kernels or parsers have changed
@@ -198,6 +199,9 @@ check-frameworks: test-frameworks
 .PHONY: check-original
 check-original: $(BUILD)/python-ready
 	@.ci/timed $@ .ci/check_original $(BUILD)
+.PHONY: bench-original
+bench-original: $(BUILD)/python-ready $(BUILD)/bench-models
+	@.ci/timed $@ .ci/check_original $(BUILD) bench
 
 # The reference of the APIs, of what headers and docstrings say; a warning is an error.
 .PHONY: docs

@@ -94,7 +94,7 @@ _FLAGS = (
     ),
     Flag(
         "targetVersion",
-        "1.3|1.5|2.7",
+        "1.3|1.5|2.0|2.7",
         "make a file that this version of MindSpore Lite runs; what it lacks is written in what it has, or named",
     ),
     Flag(

@@ -6,6 +6,7 @@ a Transpose between NHWC and NCHW changes it. Operators on images read sizes by 
 
 from __future__ import annotations
 
+from mslite.converter.compatibility.versions import Version
 from mslite.converter.mindir.graph import Graph, Node, Value
 from mslite.converter.mindir.ops.enums import Format
 from mslite.converter.mindir.wire_form import stored_format
@@ -23,11 +24,11 @@ _IMAGE_RANK = 4
 _TO_NCHW, _TO_NHWC = (0, 3, 1, 2), (0, 2, 3, 1)
 
 
-def believed_formats(graph: Graph, is_main: bool) -> dict[Value, Format]:
+def believed_formats(graph: Graph, is_main: bool, version: Version) -> dict[Value, Format]:
     """The layout of every value that a node computes, and of the graph's inputs."""
     formats = {value: stored_format(value, is_main) for value in graph.inputs}
     for node in graph.nodes:
-        handed_on = _handed_on(node, formats)
+        handed_on = _handed_on(node, formats, version)
         formats.update((value, handed_on) for value in node.outputs)
     return formats
 
@@ -43,11 +44,22 @@ def _of(value: Value, formats: dict[Value, Format]) -> Format:
     return formats[value] if value in formats else stored_format(value, False)
 
 
-def _handed_on(node: Node, formats: dict[Value, Format]) -> Format:
+def takes_layout_of_constant(node: Node, version: Version) -> bool:
+    """Seen by running 2.0: before the sizes are known, the result of an element-wise operator gets the layout of a constant."""
+    if version is not Version.V2_0 or node.op.name not in _BROADCASTING or len(node.inputs) < 2:
+        return False
+    first, second = node.inputs[:2]
+    return second.is_constant and (first.shape is None or min(first.shape, default=0) < 0)
+
+
+def _handed_on(node: Node, formats: dict[Value, Format], version: Version) -> Format:
     if not node.inputs:
         return Format.NHWC
     first = node.inputs[0]
-    if node.op.name in _BROADCASTING and len(node.inputs) > 1 and (node.inputs[1].rank or 0) > (first.rank or 0):
+    is_second = (
+        node.op.name in _BROADCASTING and len(node.inputs) > 1 and (node.inputs[1].rank or 0) > (first.rank or 0)
+    )
+    if is_second or takes_layout_of_constant(node, version):
         first = node.inputs[1]
     handed_on = _of(first, formats)
     if node.op.name == "Transpose" and len(node.inputs) > 1 and node.inputs[1].data is not None:

@@ -10,6 +10,7 @@ class Version(Enum):
 
     V1_3 = (1, 3)
     V1_5 = (1, 5)
+    V2_0 = (2, 0)
     V2_7 = (2, 7)
 
     @property

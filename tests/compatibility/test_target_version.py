@@ -22,7 +22,7 @@ from mslite.converter.mindir.reference import CASES
 from tests.converter.onnx_models import save, small_network, weight
 from tests.parsers.tflite.tflite_build import Graph, Operator, Tensor, build
 
-VERSIONS = ("1.3", "1.5", "2.7")
+VERSIONS = ("1.3", "1.5", "2.0", "2.7")
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -72,13 +72,13 @@ def test_a_converted_file_names_the_format_and_not_its_source(
 
 def test_the_summary_says_which_versions_run_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _, out = convert(capsys, small_network(tmp_path / "net.onnx"))
-    assert "runs in     mslite, MindSpore Lite 1.3, 1.5, 2.7" in out
+    assert "runs in     mslite, MindSpore Lite 1.3, 1.5, 2.0, 2.7" in out
     assert "custom " not in out
 
 
 def test_the_summary_names_what_is_in_the_way(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _, out = convert(capsys, products(tmp_path / "net.onnx"))
-    assert "runs in     mslite, MindSpore Lite 2.7" in out
+    assert "runs in     mslite, MindSpore Lite 2.0, 2.7" in out
     (line,) = (line for line in out.splitlines() if line.startswith("not in"))
     assert line.startswith("not in      MindSpore Lite 1.3, 1.5: it multiplies the first of several matrices")
     assert "MatMulFusion 'p'" in line
@@ -107,7 +107,7 @@ def test_an_unknown_version_is_wrong_usage(value: str, tmp_path: Path, capsys: p
     model = small_network(tmp_path / "net.onnx")
     status, _, err = run(capsys, f"--modelFile={model}", f"--outputFile={tmp_path / 'net'}", f"--targetVersion={value}")
     assert status == 2
-    assert "targetVersion must be 1.3|1.5|2.7" in err
+    assert "targetVersion must be 1.3|1.5|2.0|2.7" in err
 
 
 def test_a_mindir_file_has_no_target_version(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -217,10 +217,71 @@ def test_check_has_a_row_for_each_version(tmp_path: Path, capsys: pytest.Capture
     status, out, _ = run(capsys, f"--modelFile={model}", "--check", "--json")
     assert status == 0
     rows = {target["name"]: target for target in json.loads(out)["targets"]}
-    assert [rows[f"MindSpore Lite {version}"]["runs"] for version in VERSIONS] == [False, False, True]
+    assert [rows[f"MindSpore Lite {version}"]["runs"] for version in VERSIONS] == [False, False, True, True]
     (blocker,) = rows["MindSpore Lite 1.3"]["blockers"]
     assert blocker["node"] == "p"
     assert "--targetVersion=1.3" in blocker["remedy"]
+
+
+def test_float16_results_are_bits_for_2_x(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    nodes = [helper.make_node("Relu", ["x"], ["y"])]
+    model = save(tmp_path / "net.onnx", nodes, {"x": [2, 3]}, {"y": [2, 3]}, kind=TensorProto.FLOAT16)
+    _, out = convert(capsys, model)
+    assert "runs in     mslite, MindSpore Lite 1.3, 1.5\n" in out
+    assert (
+        "not in      MindSpore Lite 2.0, 2.7: it takes the bits of float16 inputs and outputs for other numbers" in out
+    )
+    wide, out = convert(capsys, model, "--targetVersion=2.0")
+    assert {value.dtype for value in (*wide.main.inputs, *wide.main.outputs)} == {DataType.FLOAT32}
+    assert "runs in     mslite, MindSpore Lite 1.3, 1.5, 2.0, 2.7\n" in out
+
+
+def test_2_0_looks_for_maxima_below_zero_as_minima(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = save(
+        tmp_path / "net.onnx", [helper.make_node("ReduceMax", ["x"], ["y"], axes=[1])], {"x": [2, 3]}, {"y": [2, 1]}
+    )
+    _, out = convert(capsys, model)
+    assert "not in      MindSpore Lite 2.0: it finds no largest element below 0" in out
+    lowered, _ = convert(capsys, model, "--targetVersion=2.0")
+    assert names(lowered) == ["MulFusion", "ReduceFusion", "MulFusion"]
+    x = np.array([[-3, -1, -2], [4, -5, 6]], np.float32)
+    assert outputs(tmp_path / "net.ms", x)[0].tolist() == [[-1], [6]]
+
+
+def test_2_0_refuses_loops_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    body = helper.make_graph(
+        [helper.make_node("Identity", ["go"], ["on"]), helper.make_node("Relu", ["state"], ["next"])], "body",
+        [helper.make_tensor_value_info(name, kind, shape)
+         for name, kind, shape in (("i", TensorProto.INT64, []), ("go", TensorProto.BOOL, []), ("state", TensorProto.FLOAT, [2, 3]))],
+        [helper.make_tensor_value_info("on", TensorProto.BOOL, []), helper.make_tensor_value_info("next", TensorProto.FLOAT, [2, 3])],
+    )  # fmt: skip
+    nodes = [
+        helper.make_node("ReduceSum", ["x"], ["sum"], keepdims=0),
+        helper.make_node("Cast", ["sum"], ["count"], to=TensorProto.INT64),
+        helper.make_node("Loop", ["count", "", "x"], ["y"], body=body),
+    ]
+    model = save(tmp_path / "net.onnx", nodes, {"x": [2, 3]}, {"y": [2, 3]})
+    status, _, err = run(capsys, f"--modelFile={model}", f"--outputFile={tmp_path / 'net'}", "--targetVersion=2.0")
+    assert status == 3
+    assert "MindSpore Lite 2.0 does not come back from every loop" in err
+
+
+def test_2_0_gets_no_layout_from_constants(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where sizes are open, it takes the layout of a constant operand for that of a result."""
+    nodes = [
+        helper.make_node("Mul", ["x", "s"], ["p"]),
+        helper.make_node("Conv", ["p", "w"], ["y"], kernel_shape=[1, 1]),
+    ]
+    model = save(
+        tmp_path / "net.onnx",
+        nodes,
+        {"x": [1, 3, "h", 4]},
+        {"y": [1, 5, "h", 4]},
+        [weight("s", 3, 1, 1), weight("w", 5, 3, 1, 1)],
+    )
+    module, _ = convert(capsys, model, "--targetVersion=2.0")
+    (product,) = (node for node in module.main.nodes if node.op.name == "MulFusion")
+    assert product.inputs[1].format is Format.NHWC
 
 
 def test_an_input_in_nchw_is_refused_by_1_3(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,8 @@ from mslite.converter.mindir.ops.enums import DataType, QuantType
 from .view import NodeView
 
 _TABLE = Path(__file__).parent / "kernel_types.yaml"
-_ALSO_IN_2_7 = (DataType.UINT8, DataType.STRING)
+_SINCE_2 = ("2.0", "2.7")
+_ALSO_IN_2 = (DataType.UINT8, DataType.STRING)
 
 
 @cache
@@ -25,11 +26,11 @@ def kernel_types() -> dict[str, dict[str, list[str]]]:
 def chosen_type(node: NodeView, version: str) -> DataType:
     """The element type whose kernel the version looks for."""
     if node.node.quantType is QuantType.QUANT_WEIGHT:
-        is_bool = version == "2.7" and bool(node.inputs) and node.inputs[0].dtype is DataType.BOOL
+        is_bool = version in _SINCE_2 and bool(node.inputs) and node.inputs[0].dtype is DataType.BOOL
         return DataType.BOOL if is_bool else DataType.FLOAT32
-    if version == "2.7":
+    if version in _SINCE_2:
         for operand in node.inputs:
-            if operand.dtype in _ALSO_IN_2_7:
+            if operand.dtype in _ALSO_IN_2:
                 return operand.dtype
             if operand.dtype is node.deciding:
                 break

@@ -13,7 +13,7 @@ from mslite.converter.mindir.ops.control_flow import Call, PartialFusion
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.mindir.ops.tables import CNode, MetaGraph, QuantParam, SubGraph, Tensor
 
-VERSIONS = ("1.3", "1.5", "2.7")
+VERSIONS = ("1.3", "1.5", "2.0", "2.7")
 """Whose readers the rules are of, oldest first."""
 
 CONSTANT = 0

@@ -9,13 +9,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def blocks(section: str, language: str) -> list[str]:
+def blocks(section: str, language: str, page: str = "README.md") -> list[str]:
     """The fenced blocks of a section, its sub-sections apart. Raises ValueError where there are none."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    text = (ROOT / page).read_text(encoding="utf-8")
     found = re.search(rf"^#+ {re.escape(section)}\n(.*?)(?=^##|\Z)", text, re.MULTILINE | re.DOTALL)
     result = re.findall(rf"^```{language}\n(.*?)^```$", found[1], re.MULTILINE | re.DOTALL) if found else []
     if not result:
-        raise ValueError(f"README.md has no {language} in the section '{section}'")
+        raise ValueError(f"{page} has no {language} in the section '{section}'")
     return result
 
 

@@ -22,7 +22,7 @@ def known_activation(node: Node, kind: DataType, version: Version) -> str | None
 def arithmetic_activation(node: Node, kind: DataType, version: Version) -> str | None:
     """1.x reads the activation of AddFusion alone, 2.x that of MulFusion, too."""
     fused = fused_activation(node)
-    is_read = node.op.name == "MulFusion" and version is Version.V2_7
+    is_read = node.op.name == "MulFusion" and version >= Version.V2_0
     known = FUSED if is_read else frozenset({ActivationType.NO_ACTIVATION})
     return None if fused in known else f"passes over its activation {fused.name}"
 
@@ -75,9 +75,11 @@ def real_quotient(node: Node, kind: DataType, version: Version) -> str | None:
     return "cannot divide int32" if kind is DataType.INT32 else None
 
 
-@condition("FloorDiv FloorMod Mod", until=Version.V1_5)
+@condition("FloorDiv FloorMod Mod", until=Version.V2_0)
 def integer_quotient(node: Node, kind: DataType, version: Version) -> str | None:
-    """It truncates, which is another number below 0."""
+    """It truncates, which is another number below 0; 2.0 in FloorDiv alone."""
+    if version is Version.V2_0 and node.op.name == "FloorMod":
+        return None
     return "rounds quotients of int32 towards zero" if kind is DataType.INT32 and node.op.name != "Mod" else None
 
 
@@ -132,9 +134,14 @@ def cast_pair(node: Node, kind: DataType, version: Version) -> str | None:
 
 
 def has_cast(source: DataType, target: DataType, version: Version) -> bool:
+    if version >= Version.V2_0 and DataType.FLOAT16 in (
+        source,
+        target,
+    ):  # without kernels of float16: bits, not numbers
+        return False
     if source is target:
         return source in (DataType.FLOAT32, DataType.INT32, DataType.BOOL)
-    is_later = (source, target) == (DataType.INT64, DataType.INT32) and version is Version.V2_7
+    is_later = (source, target) == (DataType.INT64, DataType.INT32) and version >= Version.V2_0
     return is_later or source in _CAST.get(target, ())
 
 
@@ -160,3 +167,10 @@ def rounding_of_halves(node: Node, kind: DataType, version: Version) -> str | No
 @condition("Reciprocal", until=Version.V1_5)
 def reciprocal_of_zero(node: Node, kind: DataType, version: Version) -> str | None:
     return "stops where an element is 0" if kind is DataType.FLOAT32 else None
+
+
+@condition("Rsqrt", until=Version.V2_0)
+def estimated_root(node: Node, kind: DataType, version: Version) -> str | None:
+    """By the processor's estimate, without the step of Newton's method that makes it exact."""
+    is_estimate = version is Version.V2_0 and kind is DataType.FLOAT32
+    return "computes reciprocal roots to three digits" if is_estimate else None

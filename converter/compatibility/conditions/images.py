@@ -27,6 +27,23 @@ def constant_weight(node: Node, kind: DataType, version: Version) -> str | None:
     return None if node.inputs[1].is_constant else "needs the weights as a constant"
 
 
+@condition("Conv2DFusion")
+def borders_of_windows(node: Node, kind: DataType, version: Version) -> str | None:
+    """Seen by running 2.0: a window that lies in the padding as a whole reads what is beside the image."""
+    op = node.op
+    assert isinstance(op, Conv2DFusion)
+    if op.pad_mode is not PadMode.PAD or op.pad_list is None or version < Version.V2_0:
+        return None
+    if min(op.pad_list, default=0) < 0:
+        return "cuts nothing off (negative padding)"
+    kernel, dilation = op.kernel_size or (1, 1), op.dilation or (1, 1)
+    reach = [(size - 1) * step for size, step in zip(kernel, dilation, strict=True)]
+    is_beside = any(pad > reach[side // 2] for side, pad in enumerate(op.pad_list))
+    return (
+        "reads beside the image where a window lies in the padding" if is_beside and version is Version.V2_0 else None
+    )
+
+
 @condition("Conv2DFusion", until=Version.V1_5)
 def groups(node: Node, kind: DataType, version: Version) -> str | None:
     op = node.op
@@ -35,7 +52,7 @@ def groups(node: Node, kind: DataType, version: Version) -> str | None:
     return None if is_plain or has_shape(node.inputs[0]) else "prepares no convolution with groups whose sizes are open"
 
 
-@condition("Conv2dTransposeFusion", until=Version.V1_5)
+@condition("Conv2dTransposeFusion", until=Version.V2_0)
 def transposed_groups(node: Node, kind: DataType, version: Version) -> str | None:
     assert isinstance(node.op, Conv2dTransposeFusion)
     op = node.op
@@ -54,7 +71,7 @@ def pooled_windows(node: Node, kind: DataType, version: Version) -> str | None:
         return "pools images of four dimensions"
     if isinstance(op, AvgPoolFusion) and version < Version.V2_7 and _pads_a_window(op):
         return "stops at a window that lies in the padding"
-    if isinstance(op, MaxPoolFusion) and op.global_ and version < Version.V2_7:
+    if isinstance(op, MaxPoolFusion) and op.global_ and version < Version.V2_0:
         return "refuses maxima over whole images (global)"
     if op.round_mode is RoundMode.CEIL and op.pad_mode is PadMode.PAD and version < Version.V2_7:
         return _outside(node)
@@ -120,7 +137,7 @@ def resize_modes(node: Node, kind: DataType, version: Version) -> str | None:
     return None
 
 
-@condition("Resize", until=Version.V1_5)
+@condition("Resize", until=Version.V2_0)
 def order_of_factors(node: Node, kind: DataType, version: Version) -> str | None:
     """Four factors are those of an NHWC image, or of what the constant's format says."""
     data = node.inputs[1].data if len(node.inputs) > 1 else None
@@ -128,27 +145,29 @@ def order_of_factors(node: Node, kind: DataType, version: Version) -> str | None
     return "takes the factors of height and width from other places" if is_other else None
 
 
-@condition("DepthToSpace", until=Version.V1_5)
+@condition("DepthToSpace", until=Version.V2_0)
 def depth_mode(node: Node, kind: DataType, version: Version) -> str | None:
     assert isinstance(node.op, DepthToSpace)
     return "reads channels in the order DCR only" if (node.op.mode or "DCR") != "DCR" else None
 
 
-@condition("CropAndResize", until=Version.V1_5)
+@condition("CropAndResize", until=Version.V2_0)
 def cropped_method(node: Node, kind: DataType, version: Version) -> str | None:
     method = getattr(node.op, "method", ResizeMethod.LINEAR)
     return None if method is ResizeMethod.LINEAR else "interpolates linearly whatever the method"
 
 
-@condition("PReLUFusion", until=Version.V1_5)
+@condition("PReLUFusion", until=Version.V2_0)
 def slopes(node: Node, kind: DataType, version: Version) -> str | None:
     slope, x = node.inputs[1], node.inputs[0]
     if slope.data is None or x.shape is None:
         return "needs the slopes as a constant"
+    if version is Version.V2_0 and slope.data.size > 1 and not has_shape(x):
+        return "prepares no slopes of channels for an operand whose sizes are open"
     return None if slope.data.size in (1, *x.shape[-1:]) else "takes one slope, or one for each channel"
 
 
-@condition("SpaceToBatchND BatchToSpace SpaceToBatch", until=Version.V1_5)
+@condition("SpaceToBatchND BatchToSpace SpaceToBatch", until=Version.V2_0)
 def blocks(node: Node, kind: DataType, version: Version) -> str | None:
     block = getattr(node.op, "block_shape", None) or getattr(node.op, "block_size", None)
     if node.inputs[0].rank != 4 or block is None or len(block) != 2:

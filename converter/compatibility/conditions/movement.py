@@ -27,7 +27,7 @@ def gather_axis(node: Node, kind: DataType, version: Version) -> str | None:
     axis = numbers(node, 2)
     if axis is None:
         return "needs the axis as a constant operand"
-    if axis[0] < 0 and version < Version.V2_7:
+    if axis[0] < 0 and version < Version.V2_0:
         return "takes an axis that counts from the front only"
     return "gathers int8 along the first dimension only" if kind is DataType.INT8 and axis[0] != 0 else None
 
@@ -35,11 +35,11 @@ def gather_axis(node: Node, kind: DataType, version: Version) -> str | None:
 @condition("Gather GatherNd")
 def index_type(node: Node, kind: DataType, version: Version) -> str | None:
     kind_of_index = node.inputs[1].dtype
-    known = kind_of_index is DataType.INT32 or (kind_of_index is DataType.INT64 and version is Version.V2_7)
+    known = kind_of_index is DataType.INT32 or (kind_of_index is DataType.INT64 and version >= Version.V2_0)
     return None if known else f"takes int32 indices, not {kind_of_index.name.lower()}"
 
 
-@condition("Transpose", until=Version.V1_5)
+@condition("Transpose", until=Version.V2_0)
 def permutation(node: Node, kind: DataType, version: Version) -> str | None:
     perm = numbers(node, 1)
     rank = node.inputs[0].rank
@@ -57,7 +57,7 @@ def prepared_axis(node: Node, kind: DataType, version: Version) -> str | None:
     return None if axis in (0, -1) or has_shape(node.inputs[0]) else "takes apart no tensor whose sizes are open"
 
 
-@condition("Concat", until=Version.V1_5)
+@condition("Concat", until=Version.V2_0)
 def joined_parts(node: Node, kind: DataType, version: Version) -> str | None:
     if any(value.shape is not None and 0 in value.shape for value in node.inputs):
         return "takes no operand without elements"
@@ -71,12 +71,12 @@ def reshape_operand(node: Node, kind: DataType, version: Version) -> str | None:
     shape = node.inputs[1].shape
     return (
         "cannot make a tensor without dimensions"
-        if shape is not None and shape == (0,) and version < Version.V2_7
+        if shape is not None and shape == (0,) and version < Version.V2_0
         else None
     )
 
 
-@condition("Flatten", until=Version.V1_5)
+@condition("Flatten", until=Version.V2_0)
 def flatten_axis(node: Node, kind: DataType, version: Version) -> str | None:
     shape = node.inputs[0].shape
     axis = getattr(node.op, "axis", 1)
@@ -94,7 +94,7 @@ def borders(node: Node, kind: DataType, version: Version) -> str | None:
     rank = node.inputs[0].rank
     if len(node.inputs) < 2:
         return "needs the borders as an operand"
-    if rank is None or (rank > 4 and version < Version.V2_7):
+    if rank is None or (rank > 4 and version < Version.V2_0):
         return "pads up to four dimensions"
     paddings = numbers(node, 1)
     if paddings is not None and min(paddings, default=0) < 0:
@@ -102,7 +102,7 @@ def borders(node: Node, kind: DataType, version: Version) -> str | None:
     return None
 
 
-@condition("SliceFusion", until=Version.V1_5)
+@condition("SliceFusion", until=Version.V2_0)
 def slice_operands(node: Node, kind: DataType, version: Version) -> str | None:
     rank = node.inputs[0].rank
     begin = node.inputs[1].shape
@@ -111,7 +111,7 @@ def slice_operands(node: Node, kind: DataType, version: Version) -> str | None:
     return None
 
 
-@condition("StridedSlice", until=Version.V1_5)
+@condition("StridedSlice", until=Version.V2_0)
 def strided_operands(node: Node, kind: DataType, version: Version) -> str | None:
     """With the axes as an operand, as ONNX has them, begins and ends are cut to the sizes."""
     op, count, shape = node.op, len(node.inputs), node.inputs[0].shape
@@ -121,6 +121,8 @@ def strided_operands(node: Node, kind: DataType, version: Version) -> str | None
     if op.ellipsis_mask:
         return "reads an ellipsis as one dimension"
     begin, end, strides = numbers(node, 1), numbers(node, 2), numbers(node, count - 1)
+    if count == 5 and version is Version.V2_0 and min(strides or [1], default=1) < 0:
+        return "counts a negative step from the wrong end"
     if count == 5 or begin is None or end is None or strides is None or shape is None:
         return None
     if min(strides, default=1) < 0:
@@ -135,7 +137,7 @@ def strided_operands(node: Node, kind: DataType, version: Version) -> str | None
     return None
 
 
-@condition("TileFusion", until=Version.V1_5)
+@condition("TileFusion", until=Version.V2_0)
 def tiles(node: Node, kind: DataType, version: Version) -> str | None:
     rank = node.inputs[0].rank
     if rank is None or rank > _TILED:
@@ -144,7 +146,7 @@ def tiles(node: Node, kind: DataType, version: Version) -> str | None:
     return "needs a number for each dimension" if multiples != (rank,) else None
 
 
-@condition("BroadcastTo", until=Version.V1_5)
+@condition("BroadcastTo", until=Version.V2_0)
 def broadcast(node: Node, kind: DataType, version: Version) -> str | None:
     x, y = node.inputs[0].shape, node.outputs[0].shape
     wanted = numbers(node, 1)
@@ -192,16 +194,16 @@ def sizes_of_parts(node: Node, kind: DataType, version: Version) -> str | None:
         return None
     if len(sizes) != len(node.outputs):
         return "needs the size of each part"
-    return "reads -1 only as the last size" if -1 in sizes[:-1] or (-1 in sizes and version < Version.V2_7) else None
+    return "reads -1 only as the last size" if -1 in sizes[:-1] or (-1 in sizes and version < Version.V2_0) else None
 
 
-@condition("Squeeze Unsqueeze", until=Version.V1_5)
+@condition("Squeeze Unsqueeze", until=Version.V2_0)
 def ascending(node: Node, kind: DataType, version: Version) -> str | None:
     axes = list(getattr(node.op, "axis", None) or ())
     return None if axes == sorted(axes) and (axes or node.op.name == "Squeeze") else "takes axes in ascending order"
 
 
-@condition("TopKFusion", until=Version.V1_5)
+@condition("TopKFusion", until=Version.V2_0)
 def top_axis(node: Node, kind: DataType, version: Version) -> str | None:
     axis = getattr(node.op, "axis", -1)
     rank = node.inputs[0].rank or 0
@@ -215,7 +217,7 @@ def top_axis(node: Node, kind: DataType, version: Version) -> str | None:
 @condition("ConstantOfShape")
 def filled_type(node: Node, kind: DataType, version: Version) -> str | None:
     filled = node.outputs[0].dtype
-    known = {DataType.FLOAT32, DataType.INT32} | ({DataType.INT64, DataType.BOOL} if version is Version.V2_7 else set())
+    known = {DataType.FLOAT32, DataType.INT32} | ({DataType.INT64, DataType.BOOL} if version >= Version.V2_0 else set())
     return None if filled in known else f"fills float32 and int32, not {filled.name.lower()}"
 
 
@@ -226,14 +228,14 @@ def fill_type(node: Node, kind: DataType, version: Version) -> str | None:
     return None if filled in known else f"fills float32, int32 and bool, not {filled.name.lower()}"
 
 
-@condition("OneHot", until=Version.V1_5)
+@condition("OneHot", until=Version.V2_0)
 def one_hot(node: Node, kind: DataType, version: Version) -> str | None:
     if len(node.inputs) != 4:
         return "needs both values as operands of their own"
     return "needs the depth as a constant" if numbers(node, 1) is None else None
 
 
-@condition("Crop", until=Version.V1_5)
+@condition("Crop", until=Version.V2_0)
 def crop(node: Node, kind: DataType, version: Version) -> str | None:
     """The result gets the whole shape of the reference."""
     if node.inputs[0].rank != 4 or not has_shape(node.inputs[1]) or node.inputs[1].shape != node.outputs[0].shape:
@@ -241,11 +243,11 @@ def crop(node: Node, kind: DataType, version: Version) -> str | None:
     return None
 
 
-@condition("SparseToDense", until=Version.V1_5)
+@condition("SparseToDense", until=Version.V2_0)
 def sparse_indices(node: Node, kind: DataType, version: Version) -> str | None:
     return "needs a list of indices" if node.inputs[0].rank == 0 else None
 
 
-@condition("Range", until=Version.V1_5)
+@condition("Range", until=Version.V2_0)
 def ranges(node: Node, kind: DataType, version: Version) -> str | None:
     return None if len(node.inputs) == 3 else "needs start, limit and delta as operands"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from mslite.converter.compatibility.conditions._declare import condition, numbers
 from mslite.converter.compatibility.versions import Version
 from mslite.converter.mindir.graph import Node
@@ -36,7 +38,7 @@ _REFUSED = {
 
 
 def _refused(name: str, reason: str) -> None:
-    @condition(name, until=Version.V1_5)
+    @condition(name, until=Version.V2_0)
     def refuse(node: Node, kind: DataType, version: Version) -> str | None:
         return reason
 
@@ -45,7 +47,7 @@ for _name, _reason in _REFUSED.items():
     _refused(_name, _reason)
 
 
-@condition("ExpFusion", until=Version.V1_5)
+@condition("ExpFusion", until=Version.V2_0)
 def powers_of_e(node: Node, kind: DataType, version: Version) -> str | None:
     is_plain = (getattr(node.op, "base", -1.0), getattr(node.op, "scale", 1.0), getattr(node.op, "shift", 0.0)) == (
         -1.0,
@@ -55,12 +57,12 @@ def powers_of_e(node: Node, kind: DataType, version: Version) -> str | None:
     return None if is_plain or version is Version.V1_3 else "raises e alone to powers"
 
 
-@condition("ScatterNdUpdate SparseToDense", until=Version.V1_5)
+@condition("ScatterNdUpdate SparseToDense", until=Version.V2_0)
 def scattered(node: Node, kind: DataType, version: Version) -> str | None:
     return None if version is Version.V1_3 else "writes to other places"
 
 
-@condition("NonMaxSuppression", until=Version.V1_5)
+@condition("NonMaxSuppression", until=Version.V2_0)
 def boxes(node: Node, kind: DataType, version: Version) -> str | None:
     """It counts the chosen boxes of all classes together, and takes boxes whose score is above 0 where no threshold is given."""
     shape = node.inputs[1].shape
@@ -71,10 +73,22 @@ def boxes(node: Node, kind: DataType, version: Version) -> str | None:
         return "needs the number of boxes and classes when the model is built"
     images, classes, count = shape
     is_enough = most is not None and most[0] >= images * classes * count
+    if version is Version.V2_0 and images * classes > 1:
+        return "looks at the first image and the first class only"
     return None if images * classes == 1 or is_enough else "counts the boxes of all classes together"
 
 
-@condition("DetectionPostProcess", until=Version.V1_5)
+@condition("DetectionPostProcess", until=Version.V2_0)
 def classes_of_a_box(node: Node, kind: DataType, version: Version) -> str | None:
     is_many = getattr(node.op, "max_classes_per_detection", 1) > 1 and not getattr(node.op, "use_regular_nms", False)
     return "gives other detections where a box may have several classes" if is_many else None
+
+
+@condition("ScatterNd", until=Version.V2_0)
+def places_once(node: Node, kind: DataType, version: Version) -> str | None:
+    """What is written twice to one place is not added there."""
+    if version is not Version.V2_0:
+        return None
+    places = node.inputs[0].data
+    is_once = places is not None and len(np.unique(places.reshape(-1, places.shape[-1]), axis=0)) == places[..., 0].size
+    return None if is_once else "keeps the last of several elements for one place"

@@ -12,7 +12,7 @@ from mslite.converter.mindir.ops.matmul import FullConnection
 @condition("MatMulFusion")
 def product_activation(node: Node, kind: DataType, version: Version) -> str | None:
     fused = fused_activation(node)
-    known = frozenset({ActivationType.NO_ACTIVATION}) if version < Version.V2_7 else FUSED
+    known = frozenset({ActivationType.NO_ACTIVATION}) if version < Version.V2_0 else FUSED
     return None if fused in known else f"passes over its activation {fused.name}"
 
 
@@ -20,7 +20,7 @@ def product_activation(node: Node, kind: DataType, version: Version) -> str | No
 def equal_batches(node: Node, kind: DataType, version: Version) -> str | None:
     a, b = node.inputs[:2]
     if a.rank is None or b.rank is None or a.rank < 2 or b.rank < 2:
-        return "multiplies matrices of two dimensions or more"
+        return None  # said by matrices()
     if a.rank < b.rank:
         return "takes a first operand that has as many dimensions as the second"
     assert a.shape is not None
@@ -30,6 +30,12 @@ def equal_batches(node: Node, kind: DataType, version: Version) -> str | None:
     if b.rank == 2 and any(size != 1 for size in a.shape[:-2]):
         return "multiplies the first of several matrices alone by a second operand of two dimensions"
     return None
+
+
+@condition("MatMulFusion", until=Version.V2_0)
+def matrices(node: Node, kind: DataType, version: Version) -> str | None:
+    is_vector = any(value.rank is None or value.rank < 2 for value in node.inputs[:2])
+    return "multiplies matrices of two dimensions or more" if is_vector else None
 
 
 @condition("FullConnection")

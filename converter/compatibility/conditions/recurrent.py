@@ -17,7 +17,7 @@ def lstm_operands(node: Node, kind: DataType, version: Version) -> str | None:
         return None if version is Version.V2_7 else "does not take weights in one vector"
     if len(node.inputs) < 6:
         return "asks for a bias and both first states"
-    if len(node.inputs) > 6 and version < Version.V2_7:
+    if len(node.inputs) > 6 and version < Version.V2_0:
         return "passes over its projection"
     return None
 
@@ -33,7 +33,7 @@ def gru_lengths(node: Node, kind: DataType, version: Version) -> str | None:
 
 @condition("LSTM GRU")
 def recurrent_weights(node: Node, kind: DataType, version: Version) -> str | None:
-    if version < Version.V2_7 and not all(value.is_constant for value in node.inputs[1:4]):
+    if version < Version.V2_0 and not all(value.is_constant for value in node.inputs[1:4]):
         return "packs its weights when the model is built, before these are computed"
     return None
 

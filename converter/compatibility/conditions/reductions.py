@@ -25,11 +25,13 @@ _MODES = {
 def reductions(node: Node, kind: DataType, version: Version) -> str | None:
     assert isinstance(node.op, ReduceFusion)
     if node.op.mode not in _MODES.get(kind, frozenset()) and not (
-        version is Version.V2_7 and node.op.mode is ReduceMode.ReduceL2
+        version >= Version.V2_0 and node.op.mode is ReduceMode.ReduceL2
     ):
         return f"has no {node.op.mode.name} of {kind.name.lower()}"
     if len(node.inputs) > 1 and numbers(node, 1) is None:
         return "needs the axes as a constant"
+    if len(node.inputs) > 1 and node.inputs[1].dtype is not DataType.INT32 and version >= Version.V2_0:
+        return "takes the axes in int32"
     if kind is not node.inputs[0].dtype and node.inputs[0].dtype is not DataType.FLOAT16:
         return f"reads {node.inputs[0].dtype.name.lower()} as {kind.name.lower()}"
     return None
@@ -51,7 +53,7 @@ def affine_numbers(node: Node, kind: DataType, version: Version) -> str | None:
     return None if len(node.inputs) == 3 else "needs gamma and beta"
 
 
-@condition("L2NormalizeFusion", until=Version.V1_5)
+@condition("L2NormalizeFusion", until=Version.V2_0)
 def normalised_axes(node: Node, kind: DataType, version: Version) -> str | None:
     axes = getattr(node.op, "axis", None)
     rank = node.inputs[0].rank or 0
@@ -67,7 +69,7 @@ def some_axes(node: Node, kind: DataType, version: Version) -> str | None:
     return "takes no empty list of axes" if axes is not None and not axes and node.inputs[0].rank else None
 
 
-@condition("ArgMaxFusion ArgMinFusion", until=Version.V1_5)
+@condition("ArgMaxFusion ArgMinFusion", until=Version.V2_0)
 def best_elements(node: Node, kind: DataType, version: Version) -> str | None:
     return "needs the number of results (top_k)" if getattr(node.op, "top_k", 1) < 1 else None
 
@@ -93,3 +95,16 @@ def own_operand(node: Node, kind: DataType, version: Version) -> str | None:
     mode = getattr(node.op, "mode", ReduceMode.ReduceMean)
     in_place = kind is DataType.FLOAT32 and mode in (ReduceMode.ReduceASum, ReduceMode.ReduceSumSquare)
     return f"writes over its operand to compute {mode.name}" if in_place else None
+
+
+@condition("ReduceFusion", until=Version.V2_0)
+def first_maximum(node: Node, kind: DataType, version: Version) -> str | None:
+    """Seen by running 2.0: it begins with the least positive number."""
+    is_wrong = kind is DataType.FLOAT32 and getattr(node.op, "mode", None) is ReduceMode.ReduceMax
+    return "finds no largest element below 0" if is_wrong and version is Version.V2_0 else None
+
+
+@condition("InstanceNorm", until=Version.V2_0)
+def normalised_image(node: Node, kind: DataType, version: Version) -> str | None:
+    is_other = version is Version.V2_0 and node.inputs[0].rank != 4
+    return "normalises images of four dimensions only" if is_other else None

@@ -77,6 +77,8 @@ def _between_casts(graph: Graph, node: Node, casts: dict[tuple[Value, DataType],
     for wanted in _WIDER:
         if all(value.dtype is wanted for value in data):
             continue
+        if wanted is DataType.INT32 and any(value.dtype is DataType.FLOAT32 for value in data):
+            continue  # would cut off what stands behind the point
         if not all(_has_way_back(_result(node, value, wanted), value.dtype, version) for value in node.outputs):
             continue
         attempt = _as_if(node, count, wanted)

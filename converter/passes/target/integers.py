@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mslite.converter.compatibility import Version
-from mslite.converter.compatibility.judge import is_on_other_axis, refusal
+from mslite.converter.compatibility.judge import is_narrow_weight, is_on_other_axis, refusal
 from mslite.converter.mindir.graph import Graph, Module, Node, Value, constant
 from mslite.converter.mindir.ops.enums import DataType, QuantType
 from mslite.converter.mindir.ops.quantization import DynamicQuant, QuantDTypeCast
@@ -42,6 +42,7 @@ def _is_on_bytes(node: Node) -> bool:
         and not node.op.declaration.is_custom
         and all(value.dtype is DataType.INT8 for value in stored)
         and node.quant_type is not QuantType.QUANT_WEIGHT
+        and not any(value.is_constant and value.data is None for value in node.inputs)
     )
 
 
@@ -97,17 +98,24 @@ def requantise_through_reals(module: Module, version: Version) -> bool:
     return found
 
 
-def restate_channels(module: Module, version: Version) -> bool:
-    """Constants whose records the version would take for those of another dimension become real numbers. True where there were such."""
-    found = False
+def restate_channels(module: Module, context: Context, version: Version) -> bool:
+    """Constants whose records the version would take for those of another dimension, and such in fewer bits as it does not load, become
+    real numbers. True where there were such."""
+    found, narrow = False, 0
     for graph in module.graphs:
         for node in graph.nodes:
             for index, value in enumerate(node.inputs):
-                if value.data is not None and is_on_other_axis(node, index, version):
+                is_narrow = version is Version.V2_0 and is_narrow_weight(node, index)
+                if value.data is not None and (is_narrow or is_on_other_axis(node, index, version)):
                     numbers = real_numbers(value.data, value.quant, channel_axis(node.op, index, node.inputs))
                     real = constant(f"{value.name}_real", np.asarray(numbers, order="C"), value.format)
                     node.set_inputs([real if each is value else each for each in node.inputs])
                     found = True
+                    narrow += is_narrow
+    if narrow:
+        context.note(
+            f"{narrow} weights are stored in float32: {version.title} does not load products whose weights have fewer bits"
+        )
     return found
 
 
@@ -123,7 +131,7 @@ def leave_activations_real(module: Module, context: Context, version: Version) -
             graph.replace_uses(node.output, node.inputs[0])
             graph.remove(node)
             count += 1
-    if version < Version.V2_7:  # a kind that they do not know: they would take stored weights for real numbers
+    if version < Version.V2_0:  # a kind that they do not know: they would take stored weights for real numbers
         for node in (node for graph in module.graphs for node in graph.nodes):
             if node.quant_type is QuantType.QUANT_DYNAMIC:
                 node.quant_type = QuantType.QUANT_WEIGHT
@@ -139,7 +147,8 @@ def note_roundings(module: Module, context: Context, version: Version) -> None:
     """Says that the version's own integer kernels round otherwise than mslite's."""
     count = sum(node.quant_type is QuantType.QUANT_ALL for graph in module.graphs for node in graph.nodes)
     if count and version < Version.V2_7:
+        more = " (sums and averages two)" if version < Version.V2_0 else ""
         context.note(
-            f"{version.title} rounds otherwise than mslite in {count} operators on int8: each result is within a step of the exact one (sums "
-            "and averages two), which adds up in deep networks"
+            f"{version.title} rounds otherwise than mslite in {count} operators on int8: each result is within a step of the exact one{more}, "
+            "which adds up in deep networks"
         )

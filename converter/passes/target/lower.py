@@ -19,6 +19,7 @@ from mslite.converter.passes.target.integers import (
     requantise_through_reals,
     restate_channels,
 )
+from mslite.converter.passes.target.layouts import state_layouts
 from mslite.converter.passes.target.results import compute_results
 from mslite.converter.passes.target.writer import DECOMPOSITIONS, Writer
 
@@ -36,7 +37,7 @@ def lower(module: Module, context: Context) -> None:
     for _ in range(_MAX_ROUNDS):
         changed = leave_activations_real(module, context, version)
         changed |= _decompose(module, context, version)
-        changed |= restate_channels(module, version)
+        changed |= restate_channels(module, context, version)
         changed |= requantise_through_reals(module, version)
         changed |= compute_on_reals(module, context, version)
         changed |= compute_in_other_types(module, context, version)
@@ -46,6 +47,7 @@ def lower(module: Module, context: Context) -> None:
         fold_constants(module, context)
         remove_identities(module, context)
         remove_dead_code(module, context)
+    state_layouts(module, version)
     compute_results(module, version)
     note_roundings(module, context, version)
 

@@ -23,6 +23,25 @@ LEFT = {
     "StridedSlice-ellipsis-new-axis": "ellipsis",
     "Where-": "",
     "AvgPoolFusion-outside": "lies in the padding",
+    "Conv2DFusion-cropped": "negative padding",
+    "Conv2DFusion-depthwise-outside": "lies in the padding",
+    "Conv2DFusion-depthwise-padding": "lies in the padding",
+    "Conv2DFusion-outside": "lies in the padding",
+    **{
+        f"{name}-empty": "without elements"
+        for name in (
+            "Abs",
+            "AddFusion",
+            "Conv2DFusion",
+            "Conv2DFusion-variable",
+            "DivFusion",
+            "Hardmax",
+            "LogSoftmax",
+            "MulFusion",
+            "Softmax",
+            "SubFusion",
+        )
+    },
 }
 """Cases that a version goes on refusing, by the beginnings of their names, and what is said of it."""
 

@@ -42,6 +42,9 @@ def other_modes(node: Node, writer: Writer, version: Version) -> Sequence[Value]
         require_float(x)
     if axes and axes[0].data is not None and not axes[0].data.size and x.rank:
         return [writer.emit(op, x, _stated(x, axes, writer))]
+    if op.mode is ReduceMode.ReduceMax and x.dtype is DataType.FLOAT32:
+        least = writer.emit(dataclasses.replace(op, mode=ReduceMode.ReduceMin), linear(x, -1, 0, writer), *axes)
+        return [linear(least, -1, 0, writer)]
     if op.mode not in (ReduceMode.ReduceASum, ReduceMode.ReduceSumSquare, ReduceMode.ReduceL2):
         raise Blocked(f"{op.mode.name} is not written in other operators", REMEDY)
     terms = writer.emit(Abs(), x) if op.mode is ReduceMode.ReduceASum else writer.emit(MulFusion(), x, x)

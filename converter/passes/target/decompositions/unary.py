@@ -153,6 +153,12 @@ def reciprocal(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
     return [writer.emit(DivFusion(), number(1, x, writer), x)]
 
 
+@decomposes("Rsqrt")
+def reciprocal_root(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
+    x = _known(node)
+    return [writer.emit(DivFusion(), number(1, x, writer), writer.emit(Sqrt(), x))]
+
+
 @decomposes("Round")
 def round_half_to_even(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
     """From the integer below: one more where the rest is over a half, or is a half and the integer is odd."""
