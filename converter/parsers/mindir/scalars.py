@@ -73,10 +73,14 @@ def logarithm(call: Call) -> Value:
 
 @primitive("ScalarBool", operators="NotEqual", arguments="x")
 def truth(call: Call) -> Value:
+    return _truth(call)
+
+
+def _truth(call: Call) -> Value:
     x = call.input(0)
     return x if call.dtype(x) is DataType.BOOL else call.emit(comparison.NotEqual(), x, call.like(0, x))
 
 
 @primitive("BoolNot", "ScalarBoolNot", operators="LogicalNot NotEqual", arguments="x")
 def untruth(call: Call) -> Value:
-    return call.emit(unary.LogicalNot(), truth(call))
+    return call.emit(unary.LogicalNot(), _truth(call))
