@@ -48,11 +48,10 @@ def test_host(compiler: str, flags: str, projects: Projects, tmp_path: Path) -> 
 
 
 def test_sanitized(projects: Projects, tmp_path: Path) -> None:
-    """One network of integers and one of open sizes; all of them are slow."""
-    names = [name for name in ("keywords", next(iter(OPEN))) if name in networks_here()]
-    project = _copy(projects(names, "x86"), tmp_path)
+    """One network; all of them are slow."""
+    project = _copy(projects(["keywords"], "x86"), tmp_path)
     output = _make(project, "-j2", "test", f"CC={SANITIZED[0]}", f"CFLAGS={SANITIZED[1]}")
-    assert output.count("2 of 2 cases as recorded") == len(names)
+    assert "2 of 2 cases as recorded" in output
 
 
 @pytest.mark.parametrize("name", [*NETWORKS, *OPEN])

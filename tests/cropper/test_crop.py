@@ -162,7 +162,9 @@ STORED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("what", STORED)
+@pytest.mark.parametrize(
+    "what", [pytest.param(what, marks=[pytest.mark.slow] * (i > 1)) for i, what in enumerate(STORED)]
+)
 def test_what_stored_weights_and_casts_need_is_there_or_the_model_is_refused(
     what: str, subject: Subject, tmp_path: Path
 ) -> None:
@@ -233,7 +235,7 @@ def test_engines_stay_where_they_are_asked_for(
     assert "'vulkan' is no engine" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("kept", ["", "adapters"])
+@pytest.mark.parametrize("kept", ["", pytest.param("adapters", marks=pytest.mark.slow)])
 def test_what_no_inference_needs_is_refused_by_name(kept: str, subject: Subject, tmp_path: Path) -> None:
     output = tmp_path / "out"
     command = [f"--models={subject.product}", f"--archive={ARCHIVE}", f"--output={output}", "--api=c", f"--keep={kept}"]

@@ -19,7 +19,7 @@ ROUNDED = float(HALF.eps)
 """float16 has 11 bits, so rounding once changes a number by 2^-11 of it at most, half of `eps`. Results are rounded once; all
 operands are numbers that float16 has, but weights that are made of several constants (batch normalisation's) are rounded as
 well: twice 2^-11. Sums inside a kernel are float32, and add nothing."""
-SAMPLE = 8
+SAMPLE = 16
 """One call of so many runs in CI; all of them in `make check-slow`."""
 HERE = Path(__file__).parent
 
@@ -68,7 +68,7 @@ def run(engine: Engine, chosen: list[Call], folder: Path, monkeypatch: pytest.Mo
 
 def test_a_sample_of_calls(engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     chosen = [call for call in calls() if zlib.crc32(call.case.name.encode()) % SAMPLE == 0]
-    assert len(run(engine, chosen, tmp_path, monkeypatch)) > 30
+    assert len(run(engine, chosen, tmp_path, monkeypatch)) > 15
 
 
 @pytest.mark.slow
