@@ -111,6 +111,7 @@ def right_here(model: Path, folder: Path) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.skipif(PYTHON is None, reason="the original is not there: `make check-original`")
+@pytest.mark.nonconforming("the cases of the onnx package as they are; known.yaml says which rules they break")
 def test_files_of_the_original(tmp_path: Path) -> None:
     assert PYTHON is not None
     names = write_all(tmp_path)
