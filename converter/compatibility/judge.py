@@ -131,8 +131,8 @@ def is_on_other_axis(node: Node, index: int, version: Version) -> bool:
 
 
 def is_narrow_weight(node: Node, index: int) -> bool:
-    """Whether a constant operand is stored in integers for a product of real numbers. Seen by running 2.0: it looks in the file for the
-    real numbers, in order to pack them, and ends."""
+    """Whether a constant operand is stored in integers for a float32 product. Seen by running 2.0: it looks in the file
+    for float32 weights, in order to pack them, and ends."""
     value = node.inputs[index]
     return (
         node.op.name in _PACKING and value.is_constant and bool(value.quant) and value.dtype is not DataType.FLOAT32

@@ -103,6 +103,12 @@ def _convolution(call: Call, dimensions: int) -> Value:
         pad_list=_borders(call, kernel, dilation, dimensions),
         group=groups,
     )
+    return _convolved(call, op, image, weight, new)
+
+
+def _convolved(
+    call: Call, op: Conv2DFusion | Conv2dTransposeFusion, image: Value, weight: Value, new: list[int]
+) -> Value:
     bias = call.optional(2)
     operands = [image, as_channel_last(call, weight), *([] if bias is None else [bias])]
     return _taken_out(call, in_layout(call, op, operands, 1)[0], new)
@@ -110,12 +116,12 @@ def _convolution(call: Call, dimensions: int) -> Value:
 
 def _borders(call: Call, kernel: list[int], dilation: tuple[int, int], dimensions: int) -> tuple[int, int, int, int]:
     """[top, bottom, left, right]; of "same" the end takes the odd one."""
-    if isinstance(call.attribute("padding"), int | tuple) and not call.operator.endswith(("Padding", "Str")):
+    if not call.operator.endswith(("Padding", "Str")):
         height, width = _pair(call, "padding", 0, dimensions)
         return height, height, width, width
     mode = call.attribute("padding")
     mode = _MODES.get(mode, "") if isinstance(mode, int) else mode
-    if mode not in ("same", "valid"):
+    if not isinstance(mode, str) or mode not in ("same", "valid"):
         raise call.block(f"{mode!r} is neither 'same' nor 'valid'", attribute="padding")
     height, width = ((size - 1) * step if mode == "same" else 0 for size, step in zip(kernel, dilation, strict=True))
     return height // 2, height - height // 2, width // 2, width - width // 2
@@ -150,9 +156,7 @@ def _transposed(call: Call) -> Value:
         output_paddings=_pair(call, "output_padding", 0, 2),
         group=groups,
     )
-    bias = call.optional(2)
-    operands = [image, as_channel_last(call, weight), *([] if bias is None else [bias])]
-    return _taken_out(call, in_layout(call, op, operands, 1)[0], new)
+    return _convolved(call, op, image, weight, new)
 
 
 @primitive(
@@ -182,6 +186,12 @@ def average_pool(call: Call) -> Value:
 # ---- normalisations ----
 
 
+def _scale_and_shift(call: Call, first: int, sizes: tuple[int, ...]) -> list[Value]:
+    """Operand `first` and the one behind it; ones and zeros where they are None."""
+    given = ((call.optional(first), 1), (call.optional(first + 1), 0))
+    return [call.const(np.full(sizes, number, np.float32)) if value is None else value for value, number in given]
+
+
 @primitive(
     "BatchNormExt",
     operators="FusedBatchNorm SubFusion DivFusion MulFusion AddFusion Sqrt Reshape",
@@ -194,10 +204,7 @@ def batch_norm(call: Call) -> Entry:
         raise call.block("statistics of the batch are not computed", remedy, "training")
     x, mean, variance = call.input(0), call.input(3), call.input(4)
     (channels,) = call.require_shape(mean, "BatchNormExt")
-    weight, bias = (
-        call.const(np.full(channels, number, np.float32)) if value is None else value
-        for value, number in ((call.optional(1), 1), (call.optional(2), 0))
-    )
+    weight, bias = _scale_and_shift(call, 1, (channels,))
     epsilon, shape = call.real("epsilon", 1e-5), call.shape(x)
     if shape is None or len(shape) < 2:
         raise call.block(f"the number of dimensions of '{x.name}' is not known", "Export with fixed shapes")
@@ -216,10 +223,7 @@ def layer_norm(call: Call) -> Entry:
     sizes = call.integers("normalized_shape") or ()
     if not sizes:
         raise call.block("the normalised sizes are not known", attribute="normalized_shape")
-    weight, bias = (
-        call.const(np.full(sizes, number, np.float32)) if value is None else value
-        for value, number in ((call.optional(2), 1), (call.optional(3), 0))
-    )
+    weight, bias = _scale_and_shift(call, 2, sizes)
     op = normalization.LayerNormFusion(
         begin_norm_axis=-len(sizes),
         begin_params_axis=-len(sizes),

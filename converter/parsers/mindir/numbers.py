@@ -1,4 +1,4 @@
-"""Functions of numbers, element by element, that take several operators of ours."""
+"""Element-wise functions that are composed of several operators."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ def shortened(call: Call) -> Value:
 
 @primitive("Conj", "Real", operators="", arguments="input")
 def real_part(call: Call) -> Entry:
-    """Of real numbers they are the numbers themselves."""
+    """Of a tensor that is not complex they are the tensor itself."""
     if call.dtype(call.input(0)) in (DataType.COMPLEX64, DataType.COMPLEX128):
         raise call.block(*NO_COMPLEX)
     return call.input(0)

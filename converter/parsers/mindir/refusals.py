@@ -10,7 +10,7 @@ NO_COMPLEX = (
 )
 
 _RANDOM = (
-    "no operator of ours draws numbers of this distribution",
+    "mslite has no operator that samples from this distribution",
     "Draw them outside of the model, and give them to construct as an input",
 )
 _CANDIDATES = (
