@@ -34,7 +34,7 @@ def test_known_rows() -> None:
     ("name", "reason"),
     [
         ("Svd", "no operator of ours decomposes matrices"),
-        ("Multinomial", "no operator that samples from this distribution"),
+        ("Multinomial", "mslite has no operator that samples from this distribution"),
         ("ReluGrad", "it belongs to training"),
         ("ApplyFtrl", "it belongs to training"),
         ("AllReduce", "it belongs to computation on several devices"),
