@@ -32,10 +32,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using mindspore::MSTensor;
 
-double MillisecondsSince(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
-
 void PrintFlags(const Flags &flags) {
   static const char *const bind_modes[] = {"NO_BIND", "HIGHER_CPU", "MID_CPU"};
   if (const char *api = std::getenv("MSLITE_API_TYPE"); api != nullptr) {

@@ -18,10 +18,6 @@ using Clock = std::chrono::steady_clock;
 using mindspore::MSTensor;
 using Shapes = std::vector<std::vector<int64_t>>;
 
-double MillisecondsSince(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
-
 std::string Run(mindspore::Model *model, const std::vector<MSTensor> &inputs, double *milliseconds) {
   std::vector<MSTensor> outputs;
   const Clock::time_point start = Clock::now();

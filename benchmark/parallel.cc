@@ -25,10 +25,6 @@ constexpr double kMebibyte = 1048576;
 std::atomic<bool> is_interrupted{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler writes it");
 
-double MillisecondsSince(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
-
 std::string CopyOf(const std::vector<MSTensor> &tensors, std::vector<MSTensor> *copies) {
   for (const MSTensor &tensor : tensors) {
     MSTensor *copy = tensor.Clone();

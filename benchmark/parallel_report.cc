@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr const char kPage[] = {
+constexpr const char kParallelPage[] = {
 #include "parallel_html.inc"
 };
 
@@ -65,7 +65,7 @@ std::string WriteParallelJson(const ParallelResult &result, const std::string &p
 }
 
 std::string WriteParallelHtml(const ParallelResult &result, const Origin &origin, const std::string &path) {
-  return WritePageText({kPage, sizeof kPage}, ToJson(result), origin, path);
+  return WritePageText({kParallelPage, sizeof kParallelPage}, ToJson(result), origin, path);
 }
 
 }  // namespace mslite::benchmark

@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr const char kPage[] = {
+constexpr const char kReportPage[] = {
 #include "report_html.inc"
 };
 
@@ -74,7 +74,7 @@ ordered_json ToJson(const Result &result) {
 std::string WriteJson(const Result &result, const std::string &path) { return WriteJsonText(ToJson(result), path); }
 
 std::string WriteHtml(const Result &result, const Origin &origin, const std::string &path) {
-  return WritePageText({kPage, sizeof kPage}, ToJson(result), origin, path);
+  return WritePageText({kReportPage, sizeof kReportPage}, ToJson(result), origin, path);
 }
 
 }  // namespace mslite::benchmark

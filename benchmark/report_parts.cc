@@ -34,7 +34,7 @@ std::string DumpForScript(const ordered_json &json) {
 
 // Date and time in UTC, to the second; that of SOURCE_DATE_EPOCH where it is set, so that a page can be made again as
 // it was.
-std::string Now() {
+std::string DateAndTime() {
   std::time_t moment = std::time(nullptr);
   if (const char *told = std::getenv("SOURCE_DATE_EPOCH"); told != nullptr && *told != '\0') {
     char *end = nullptr;
@@ -93,8 +93,8 @@ std::string WriteJsonText(const ordered_json &json, const std::string &path) {
 }
 
 std::string WritePageText(std::string page, ordered_json json, const Origin &origin, const std::string &path) {
-  json["origin"] = {{"made", Now()},       {"version", MSLITE_VERSION}, {"command", origin.command},
-                    {"file", origin.file}, {"bytes", origin.bytes},     {"sha256", origin.sha256}};
+  json["origin"] = {{"made", DateAndTime()}, {"version", MSLITE_VERSION}, {"command", origin.command},
+                    {"file", origin.file},   {"bytes", origin.bytes},     {"sha256", origin.sha256}};
   const size_t at = page.find(kPlaceholder);
   return WriteFile(path, page.replace(at, sizeof kPlaceholder - 1, DumpForScript(json)));
 }

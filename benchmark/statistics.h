@@ -1,8 +1,9 @@
-// Order statistics of run times.
+// Run times and their order statistics.
 #ifndef MSLITE_BENCHMARK_STATISTICS_H_
 #define MSLITE_BENCHMARK_STATISTICS_H_
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <vector>
 
@@ -16,6 +17,10 @@ struct Statistics {
   double maximum = 0;
   double mean = 0;
 };
+
+inline double MillisecondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
 
 // The value below which `share` of the sorted samples lie, interpolated linearly between neighbours.
 inline double Quantile(const std::vector<double> &sorted, double share) {

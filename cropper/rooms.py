@@ -15,6 +15,7 @@ _FOLDERS = {
     "lite_runtime/plan": "plan", "lite_runtime/plan/rewrite": "plan",
     "lite_runtime/exec": "exec", "lite_runtime/threads": "exec",
     "lite_runtime/api": "API", "lite_runtime/registry": "API",
+    "lite_runtime/crypto": "loader",
     "kernels/shape": "nodes",
     "delegate": "engines", "delegate/engine": "engines",
     "delegate/opencl": "engines", "delegate/opencl/operators": "engines",
@@ -25,6 +26,7 @@ _FOLDERS = {
 }  # fmt: skip
 # What is made of a file's nodes, operator by operator: attributes and names.
 _NODES = {"layout.cc", "unpack.cc", "names.cc", "nodes.cc", "operands.cc"}
+_UNITY = re.compile(r"unity_(.+?)(?:-\d+)?_cxx\.c[a-z]+")  # files of a folder, compiled together (lite_runtime/unity.cmake)
 _SECTION = re.compile(r"^ (\.[^\s*]+)\s+0x([0-9a-f]+)\s+0x([0-9a-f]+) ([^\n]+)$", re.MULTILINE)
 _LOADED = re.compile(
     r"\.(text|rodata|data|init_array|fini_array|eh_frame|gcc_except_table|got|plt|ctors|dtors|tdata|ARM)"
@@ -54,6 +56,8 @@ def sizes_by_room(linker_map: str, size: int) -> dict[str, int]:
 
 def _room(one: ObjectFile, sources: Sequence[str]) -> str:
     file = one.member.name.removesuffix(".o").removesuffix(".obj")
+    if together := _UNITY.fullmatch(file):
+        return "nodes" if together[1] == "nodes" else _FOLDERS.get(together[1].replace("-", "/"), "plan")
     if file in _NODES:
         return "nodes"
     rooms = {

@@ -120,7 +120,7 @@ int OpenClMemory::CountReferences(void *pointer, int count, bool sets) {
   return place->second->references;
 }
 
-Status OpenClMemory::ShapeOf(const mslite_tensor &tensor, OpenClImageShape *shape) const {
+Status OpenClMemory::ShapeOf(const mslite_tensor &tensor, OpenClTexels *shape) const {
   constexpr int32_t kMostDims = 5;
   const auto refuse = [&](const std::string &reason) {
     return Fail(mindspore::kLiteNotSupport,
@@ -128,7 +128,7 @@ Status OpenClMemory::ShapeOf(const mslite_tensor &tensor, OpenClImageShape *shap
   };
   if (ChannelOf(tensor.type) == 0) return refuse("images hold float32, float16, int32, int8, uint8 and bool");
   if (tensor.rank > kMostDims) return refuse("it has more than five dimensions");
-  *shape = OpenClImageShape();
+  *shape = OpenClTexels();
   shape->type = tensor.type;
   const auto dim = [&](int32_t axis) { return static_cast<size_t>(tensor.dims[axis]); };
   if (tensor.rank > 0) shape->channels = dim(tensor.rank - 1);
@@ -169,7 +169,7 @@ Status OpenClMemory::Find(void *memory, cl_mem *object) {
   return mindspore::kSuccess;
 }
 
-Status OpenClMemory::ImageAt(void *memory, const OpenClImageShape *shape, Piece *piece) {
+Status OpenClMemory::ImageAt(void *memory, const OpenClTexels *shape, Piece *piece) {
   MSLITE_TRY(PieceAt(memory, piece));
   if (piece->width == 0) return Fail(mindspore::kLiteParamInvalid, "a buffer where an image is expected");
   if (shape == nullptr) return mindspore::kSuccess;
@@ -209,7 +209,7 @@ Status OpenClMemory::WriteImage(void *memory, const void *texels) {
   return CopyImage(image, texels, nullptr);
 }
 
-Status OpenClMemory::Write(const OpenClImageShape &shape, const void *contents, void *memory) {
+Status OpenClMemory::Write(const OpenClTexels &shape, const void *contents, void *memory) {
   Piece image;
   MSLITE_TRY(ImageAt(memory, &shape, &image));
   if (shape.channels % kInTexel == 0) return CopyImage(image, contents, nullptr);
@@ -222,7 +222,7 @@ Status OpenClMemory::Write(const OpenClImageShape &shape, const void *contents, 
   return CopyImage(image, texels.data(), nullptr);
 }
 
-Status OpenClMemory::Read(const OpenClImageShape &shape, void *memory, void *contents) {
+Status OpenClMemory::Read(const OpenClTexels &shape, void *memory, void *contents) {
   Piece piece;
   MSLITE_TRY(PieceAt(memory, &piece));
   const size_t row = shape.channels * static_cast<size_t>(mslite_type_size(shape.type));

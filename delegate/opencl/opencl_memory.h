@@ -25,7 +25,7 @@ namespace mslite {
 // The texels of a tensor. Its channels, the last dimension, stand four in a texel; those of a row of the image stand
 // beside each other: [N, D, H, W, C] has W * ceil(C / 4) texels in each of N * D * H rows, or, where that is too wide,
 // ceil(C / 4) in each of N * D * H * W.
-struct OpenClImageShape {
+struct OpenClTexels {
   size_t width = 1;
   size_t height = 1;
   size_t places = 1;    // N * D * H * W
@@ -52,13 +52,13 @@ class OpenClMemory : public mindspore::Allocator {
   int IncRefCount(void *pointer, int count) override { return CountReferences(pointer, count, false); }
 
   // Errors: kLiteNotSupport for tensors that no image of this device holds, with the reason.
-  mindspore::Status ShapeOf(const mslite_tensor &tensor, OpenClImageShape *shape) const;
+  mindspore::Status ShapeOf(const mslite_tensor &tensor, OpenClTexels *shape) const;
   mindspore::Status MakeImage(size_t width, size_t height, int32_t type, void **memory);
   // The object behind a pointer; kLiteParamInvalid where there is none.
   mindspore::Status Find(void *memory, cl_mem *object);
   // Between an image and the elements of a tensor. Memory that is a buffer holds them as they are.
-  mindspore::Status Write(const OpenClImageShape &shape, const void *contents, void *memory);
-  mindspore::Status Read(const OpenClImageShape &shape, void *memory, void *contents);
+  mindspore::Status Write(const OpenClTexels &shape, const void *contents, void *memory);
+  mindspore::Status Read(const OpenClTexels &shape, void *memory, void *contents);
   // All texels.
   mindspore::Status ReadImage(void *memory, void *texels);
   mindspore::Status WriteImage(void *memory, const void *texels);
@@ -86,7 +86,7 @@ class OpenClMemory : public mindspore::Allocator {
 
   void *Add(cl_mem object, size_t bytes, size_t width, size_t height, int32_t type);
   mindspore::Status PieceAt(void *memory, Piece *piece);
-  mindspore::Status ImageAt(void *memory, const OpenClImageShape *shape, Piece *piece);
+  mindspore::Status ImageAt(void *memory, const OpenClTexels *shape, Piece *piece);
   mindspore::Status CopyImage(const Piece &image, const void *source, void *target) const;
   int CountReferences(void *pointer, int count, bool sets);
 

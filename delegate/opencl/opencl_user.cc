@@ -46,19 +46,19 @@ KernelDevice *OpenClUser::Enter() {
 void OpenClUser::Leave(KernelDevice *before) { current = static_cast<OpenClUser *>(before); }
 
 Status OpenClUser::Make(const mslite_tensor &tensor, void **memory) {
-  OpenClImageShape shape;
+  OpenClTexels shape;
   MSLITE_TRY(memory_.ShapeOf(tensor, &shape));
   return memory_.MakeImage(shape.width, shape.height, shape.type, memory);
 }
 
 Status OpenClUser::Write(const mslite_tensor &tensor, const void *contents, void *memory) {
-  OpenClImageShape shape;
+  OpenClTexels shape;
   MSLITE_TRY(memory_.ShapeOf(tensor, &shape));
   return memory_.Write(shape, contents, memory);
 }
 
 Status OpenClUser::Read(const mslite_tensor &tensor, void *memory, void *contents) {
-  OpenClImageShape shape;
+  OpenClTexels shape;
   MSLITE_TRY(memory_.ShapeOf(tensor, &shape));
   return memory_.Read(shape, memory, contents);
 }

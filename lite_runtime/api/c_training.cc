@@ -21,7 +21,7 @@ using mslite::Reported;
 using mslite::ToModel;
 using mslite::Unwrap;
 
-mindspore::TrainCfg *To(MSTrainCfgHandle handle) { return static_cast<mindspore::TrainCfg *>(handle); }
+mindspore::TrainCfg *ToConfig(MSTrainCfgHandle handle) { return static_cast<mindspore::TrainCfg *>(handle); }
 
 // Builds a model of the graph that `load`, Status(mindspore::Graph *), gives.
 template <typename Function>
@@ -32,7 +32,7 @@ MSStatus BuildFrom(const char *caller, MSModelHandle handle, MSModelType type, M
                          const std::shared_ptr<mindspore::Context> &where) -> mindspore::Status {
     mindspore::Graph graph;
     if (const mindspore::Status status = load(&graph); status.IsError()) return status;
-    const auto config = std::make_shared<mindspore::TrainCfg>(*To(train_cfg));
+    const auto config = std::make_shared<mindspore::TrainCfg>(*ToConfig(train_cfg));
     return model->Build(mindspore::GraphCell(graph), where, config);
   };
   return mslite::Contain([&] {
@@ -76,7 +76,7 @@ MSTrainCfgHandle TrainCfgCreate() {
 }
 void TrainCfgDestroy(MSTrainCfgHandle *train_cfg) {
   if (train_cfg == nullptr) return;
-  delete To(*train_cfg);
+  delete ToConfig(*train_cfg);
   *train_cfg = nullptr;
 }
 
@@ -86,7 +86,7 @@ char **TrainCfgGetLossName(MSTrainCfgHandle train_cfg, size_t *num) {
   if (train_cfg == nullptr) return nullptr;
   char **names = nullptr;
   mslite::Logged(mslite::Guard([&]() -> mindspore::Status {
-    const std::vector<std::string> texts = To(train_cfg)->GetLossName();
+    const std::vector<std::string> texts = ToConfig(train_cfg)->GetLossName();
     names = static_cast<char **>(std::calloc(texts.size() + 1, sizeof(char *)));
     if (names == nullptr) return mslite::OutOfMemory();
     for (; *num < texts.size(); ++*num) {
@@ -107,22 +107,22 @@ void TrainCfgSetLossName(MSTrainCfgHandle train_cfg, const char **loss_name, siz
     if (num > mslite::kMostItems) return NullArgument("MSTrainCfgSetLossName");
     std::vector<std::string> names;
     for (size_t i = 0; i < num; ++i) names.emplace_back(loss_name[i] == nullptr ? "" : loss_name[i]);
-    To(train_cfg)->SetLossName(names);
+    ToConfig(train_cfg)->SetLossName(names);
     return mindspore::kSuccess;
   }));
 }
 MSOptimizationLevel TrainCfgGetOptimizationLevel(MSTrainCfgHandle train_cfg) {
-  return train_cfg == nullptr ? kMSKO0 : static_cast<MSOptimizationLevel>(To(train_cfg)->optimization_level_);
+  return train_cfg == nullptr ? kMSKO0 : static_cast<MSOptimizationLevel>(ToConfig(train_cfg)->optimization_level_);
 }
 void TrainCfgSetOptimizationLevel(MSTrainCfgHandle train_cfg, MSOptimizationLevel level) {
   if (train_cfg == nullptr) return;
-  To(train_cfg)->optimization_level_ = static_cast<mindspore::OptimizationLevel>(level);
+  ToConfig(train_cfg)->optimization_level_ = static_cast<mindspore::OptimizationLevel>(level);
 }
 bool TrainCfgGetKeepGradients(MSTrainCfgHandle train_cfg) {
-  return train_cfg == nullptr || To(train_cfg)->keep_gradients_;
+  return train_cfg == nullptr || ToConfig(train_cfg)->keep_gradients_;
 }
 void TrainCfgSetKeepGradients(MSTrainCfgHandle train_cfg, bool keep_gradients) {
-  if (train_cfg != nullptr) To(train_cfg)->keep_gradients_ = keep_gradients;
+  if (train_cfg != nullptr) ToConfig(train_cfg)->keep_gradients_ = keep_gradients;
 }
 
 // ---- steps ----

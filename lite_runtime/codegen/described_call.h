@@ -13,7 +13,7 @@
 
 namespace mslite::codegen {
 
-inline ByteString Bytes(const void *data, int64_t size) {
+inline ByteString ByteStringOf(const void *data, int64_t size) {
   return size <= 0 ? ByteString() : ByteString(static_cast<const char *>(data), static_cast<size_t>(size));
 }
 
@@ -24,7 +24,7 @@ ByteString Filled(int64_t size, Fill fill) {
   if (memory == nullptr) throw std::bad_alloc();
   std::fill_n(memory.get(), size, uint8_t{0});
   fill(memory.get());
-  return Bytes(memory.get(), size);
+  return ByteStringOf(memory.get(), size);
 }
 
 struct DescribedCall {

@@ -65,7 +65,8 @@ class Writer {
     if (!plan_->refusals.empty()) return mindspore::kSuccess;
     for (size_t i = 0; i < model_.variables.size(); ++i) {
       const Tensor &initial = Initial(static_cast<int32_t>(i));
-      plan_->variables.push_back({model_.variables[i].name, Bytes(initial.data, static_cast<int64_t>(initial.size))});
+      plan_->variables.push_back(
+          {model_.variables[i].name, ByteStringOf(initial.data, static_cast<int64_t>(initial.size))});
     }
     plan_->graphs.emplace_back();
     WriteGraph(planning_.main, {}, 0);
@@ -187,7 +188,7 @@ class Writer {
     const mslite_tensor &known = graph.tensors[static_cast<size_t>(local)];
     if (tensor.has_data || known.data == nullptr) return;
     tensor.has_data = true;
-    tensor.data = Bytes(known.data, ByteSize(ShapeOf(known)));
+    tensor.data = ByteStringOf(known.data, ByteSize(ShapeOf(known)));
   }
 
   void WriteStep(const PlannedGraph &graph, int32_t base, const PlannedStep &planned) {
@@ -230,7 +231,7 @@ class Writer {
     written->custom_type = custom.type == nullptr ? "" : custom.type;
     for (int32_t i = 0; i < custom.attr.count; ++i) {
       const mslite_named_bytes &one = custom.attr.at[i];
-      written->attributes.emplace_back(one.name == nullptr ? "" : one.name, Bytes(one.data, one.size));
+      written->attributes.emplace_back(one.name == nullptr ? "" : one.name, ByteStringOf(one.data, one.size));
     }
   }
 

@@ -197,7 +197,7 @@ nb::bytes DecryptBytes(nb::handle file, const nb::bytes &key, const std::string 
   });
 }
 
-bool VerifyPrimitive(nb::handle buffer) {
+bool IsSoundPrimitive(nb::handle buffer) {
   const Buffer bytes(buffer);
   return mslite::VerifyPrimitive(static_cast<const uint8_t *>(bytes.data()), bytes.size());
 }
@@ -237,7 +237,7 @@ NB_MODULE(_native, module) {
       "Builds a `.ms` file for this machine's CPU without packing weights, with `open_size` for each open size of "
       "its inputs. Returns why it cannot be built (empty: it can), and whether the file is to blame, not the open "
       "sizes or the machine's memory.");
-  module.def("verify_primitive", &VerifyPrimitive, nb::arg("buffer"),
+  module.def("verify_primitive", &IsSoundPrimitive, nb::arg("buffer"),
              "True when every offset of a buffer whose root is a Primitive is sound.");
   module.def("encrypt", &EncryptBytes, nb::arg("text"), nb::arg("key"),
              "A file that holds `text`, encrypted with AES-GCM. Raises RuntimeError without libcrypto.");

@@ -16,9 +16,9 @@
 
 namespace mslite {
 namespace {
-constexpr char kLearningRate[] = "learning_rate";  // as the converter names it
-constexpr size_t kStat = 5;                        // operand of SGD: a number
-constexpr int32_t kSeedSize = 2;                   // the layer's number, and that of the step
+constexpr char kLearningRateName[] = "learning_rate";  // as the converter names it
+constexpr size_t kSgdStat = 5;                         // operand of SGD: a number
+constexpr int32_t kSeedSize = 2;                       // the layer's number, and that of the step
 
 bool IsAssignment(int32_t op) { return op == MSLITE_OP_Assign || op == MSLITE_OP_AssignAdd; }
 bool Changes(const Node &node) { return IsAssignment(node.op) || FindOptimizer(node.op) != nullptr; }
@@ -176,7 +176,7 @@ class Adoption {
   void ReadScheduledRate() {
     for (size_t i = 0; i < graph_.tensors.size(); ++i) {
       const Tensor &tensor = graph_.tensors[i];
-      if (tensor.name != kLearningRate || names_.count(kLearningRate) != 0) continue;
+      if (tensor.name != kLearningRateName || names_.count(kLearningRateName) != 0) continue;
       if (tensor.is_constant && tensor.type == MSLITE_FLOAT32 && tensor.size == sizeof(float))
         MakeVariable(static_cast<int32_t>(i));
       return;
@@ -259,7 +259,7 @@ class Adoption {
       if (variable == variables_.end()) continue;
       const bool is_state = std::find(operands.states, operands.states + operands.state_count,
                                       static_cast<int32_t>(i)) != operands.states + operands.state_count;
-      const bool is_number = !is_state || (NodeAt(index).op == MSLITE_OP_SGD && i == kStat);
+      const bool is_number = !is_state || (NodeAt(index).op == MSLITE_OP_SGD && i == kSgdStat);
       const Tensor &operand = TensorAt(constants_[variable->second]);
       if (static_cast<int32_t>(i) == operands.gradient || operand.size == (is_number ? sizeof(float) : weight.size)) {
         continue;
@@ -270,7 +270,8 @@ class Adoption {
     }
     trained.gradient = OwnGradient(inputs[static_cast<size_t>(operands.gradient)]);
     trained.learning_rate = name_of(operands.learning_rate);
-    if (trained.learning_rate.empty() && names_.count(kLearningRate) != 0) trained.learning_rate = kLearningRate;
+    if (trained.learning_rate.empty() && names_.count(kLearningRateName) != 0)
+      trained.learning_rate = kLearningRateName;
     trained.momentum = name_of(operands.momentum);
     std::vector<int32_t> results;
     std::set<int32_t> changing = {0, operands.gradient};

@@ -8,7 +8,7 @@ namespace mslite::test {
 namespace {
 using namespace mindspore;  // NOLINT
 
-std::shared_ptr<Context> MakeContext() {
+std::shared_ptr<Context> OneThread() {
   auto context = std::make_shared<Context>();
   context->SetThreadNum(1);
   context->MutableDeviceInfo().push_back(std::make_shared<CPUDeviceInfo>());
@@ -30,7 +30,7 @@ TEST(ControlFlow, LoopsWithoutGrowingTheStack) {
   for (const bool tail_flags : {true, false}) {
     const std::string file = LoopModel(tail_flags);
     Model model;
-    const Status status = model.Build(file.data(), file.size(), kMindIR_Lite, MakeContext());
+    const Status status = model.Build(file.data(), file.size(), kMindIR_Lite, OneThread());
     ASSERT_TRUE(status.IsOk()) << status.ToString();
     RunLoop(&model, 0.0f);
     RunLoop(&model, 7.0f);
@@ -45,7 +45,7 @@ TEST(ControlFlow, RefusesClosuresThatMakeNoSense) {
   m.Graph({x}, {y}, {0});
   const std::string file = m.Finish({x}, {y});
   Model model;
-  EXPECT_EQ(model.Build(file.data(), file.size(), kMindIR_Lite, MakeContext()), kLiteGraphFileError);
+  EXPECT_EQ(model.Build(file.data(), file.size(), kMindIR_Lite, OneThread()), kLiteGraphFileError);
 }
 
 TEST(ControlFlow, RefusesUnknownGraphs) {
@@ -56,7 +56,7 @@ TEST(ControlFlow, RefusesUnknownGraphs) {
   m.Graph({x}, {y}, {0, 1});
   const std::string file = m.Finish({x}, {y});
   Model model;
-  const Status status = model.Build(file.data(), file.size(), kMindIR_Lite, MakeContext());
+  const Status status = model.Build(file.data(), file.size(), kMindIR_Lite, OneThread());
   EXPECT_EQ(status, kLiteGraphFileError);
   EXPECT_NE(status.GetErrDescription().find("refers to graph 5 of 1"), std::string::npos);
 }
@@ -75,7 +75,7 @@ TEST(ControlFlow, PlansAgainAfterDataDependentShapes) {
   m.Graph({x}, {y}, {0, 1, 2});
   const std::string file = m.Finish({x}, {y});
   Model model;
-  const Status status = model.Build(file.data(), file.size(), kMindIR_Lite, MakeContext());
+  const Status status = model.Build(file.data(), file.size(), kMindIR_Lite, OneThread());
   ASSERT_TRUE(status.IsOk()) << status.ToString();
   for (const std::vector<float> &values : std::vector<std::vector<float>>{
            {0, -1, 0, 2, 0, -3}, {0, 0, 0, 0, 0, 0}, {1, -2, 3, -4, 5, -6}, {0, 0, 0, 0, 0, 9}}) {
@@ -101,7 +101,7 @@ TEST(ControlFlow, CountsAgainIntoMemoryOfTheCaller) {
   m.Graph({x}, {where}, {0});
   const std::string file = m.Finish({x}, {where});
   Model model;
-  ASSERT_TRUE(model.Build(file.data(), file.size(), kMindIR_Lite, MakeContext()).IsOk());
+  ASSERT_TRUE(model.Build(file.data(), file.size(), kMindIR_Lite, OneThread()).IsOk());
   std::vector<int32_t> memory(4);
   MSTensor *target = MSTensor::CreateRefTensor("t", DataType::kNumberTypeInt32, {4, 1}, memory.data(), 16, false);
   std::vector<MSTensor> outputs = {*target};

@@ -354,7 +354,7 @@ TEST(Files, AreMappedAndSharedByRunnersAndGraphs) {
   const std::string path = ::testing::TempDir() + "mslite_small_" + std::to_string(getpid()) + ".ms";
   std::ofstream(path, std::ios::binary) << SmallModel(4, 300);
   const std::vector<float> x = Ramp(1200);
-  Graph graph;
+  mindspore::Graph graph;
   ASSERT_TRUE(Serialization::Load(path.substr(0, path.size() - 3), kMindIR_Lite, &graph).IsOk());
   Model model;
   ASSERT_TRUE(model.Build(GraphCell(graph), MakeContext()).IsOk());

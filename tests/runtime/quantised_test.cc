@@ -80,7 +80,7 @@ std::vector<std::string> Expanded(const std::string &file, Status *status) {
   return names;
 }
 
-Status Build(const std::string &file) {
+Status BuildFile(const std::string &file) {
   auto context = std::make_shared<Context>();
   context->MutableDeviceInfo().push_back(std::make_shared<CPUDeviceInfo>());
   Model model;
@@ -126,7 +126,7 @@ TEST(Quantised, BuildingNamesAllNodes) {
     m.Call("flat", schema::CreateFlatten(m.builder, 1), {a}, b);
     m.Call("rectify", schema::CreateActivation(m.builder, schema::ActivationType_RELU), {b}, y);
     m.Graph({x}, {y}, m.calls);
-    const Status status = Build(m.Finish({x}, {y}));
+    const Status status = BuildFile(m.Finish({x}, {y}));
     EXPECT_EQ(status, kLiteNotFindOp);
     const std::string text = status.GetErrDescription();
     EXPECT_NE(text.find("2 node(s)"), std::string::npos) << text;
@@ -151,7 +151,7 @@ TEST(Quantised, RefusesRecordsThatDoNotFit) {
     const uint32_t y = m.Quantised("y", {{0.5, 0}}, kInt8, {1, 2});
     m.Call("dense", schema::CreateFullConnection(m.builder, true), {x, w, b}, y);
     m.Graph({x}, {y}, m.calls);
-    const Status status = Build(m.Finish({x}, {y}));
+    const Status status = BuildFile(m.Finish({x}, {y}));
     EXPECT_EQ(status.IsError(), !reason.empty()) << reason << status.GetErrDescription();
     EXPECT_NE(status.GetErrDescription().find(reason), std::string::npos) << status.GetErrDescription();
   };

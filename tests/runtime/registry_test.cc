@@ -134,7 +134,7 @@ REGISTER_CUSTOM_KERNEL(CPU, Acme, kFloat32, Count, Make<CountKernel>)
 REGISTER_CUSTOM_KERNEL_INTERFACE(Acme, Count, MakeRule<CountRule>)
 REGISTER_KERNEL(CPU, Acme, kFloat32, schema::PrimitiveType_Abs, Make<ScaleKernel>)
 
-std::shared_ptr<Context> MakeContext(const std::string &provider = "", const std::string &arch = "") {
+std::shared_ptr<Context> ContextOf(const std::string &provider = "", const std::string &arch = "") {
   auto context = std::make_shared<Context>();
   auto device = std::make_shared<CPUDeviceInfo>();
   device->SetProvider(provider);
@@ -166,7 +166,7 @@ std::string CustomModel(const char *type, std::vector<int32_t> dims, std::vector
 
 struct Registry : ::testing::Test {
   void SetUp() override { g_behaviour = {}; }
-  Status Build(const std::string &file, const std::shared_ptr<Context> &context = MakeContext()) {
+  Status Build(const std::string &file, const std::shared_ptr<Context> &context = ContextOf()) {
     return model.Build(file.data(), file.size(), kMindIR_Lite, context);
   }
   std::vector<float> Run(const std::vector<int64_t> &shape, const std::vector<float> &x) {
@@ -233,13 +233,13 @@ TEST_F(Registry, WithoutARuleTheFileGivesTheShapes) {
   EXPECT_EQ(Run({2}, {1, 2}), (std::vector<float>{3.5f, 6.5f}));
   Model open;
   const std::string file = CustomModel("ScaleWithoutRule", {2}, {-1});
-  const Status failed = open.Build(file.data(), file.size(), kMindIR_Lite, MakeContext());
+  const Status failed = open.Build(file.data(), file.size(), kMindIR_Lite, ContextOf());
   EXPECT_NE(failed.GetErrDescription().find("no KernelInterface is registered"), std::string::npos)
       << failed.GetErrDescription();
   Model other;  // the shapes of the file are those for the file's inputs only
   ASSERT_TRUE(other
                   .Build(CustomModel("ScaleWithoutRule", {2}, {2}).data(),
-                         CustomModel("ScaleWithoutRule", {2}, {2}).size(), kMindIR_Lite, MakeContext())
+                         CustomModel("ScaleWithoutRule", {2}, {2}).size(), kMindIR_Lite, ContextOf())
                   .IsOk());
   EXPECT_TRUE(other.Resize(other.GetInputs(), {{3}}).IsError());
 }
@@ -257,16 +257,16 @@ TEST_F(Registry, ShapesMayDependOnContents) {
 
 TEST_F(Registry, OperatorsOfTheLibraryNeedTheProvider) {
   const std::string file = CustomModel("Scale", {2}, {2});
-  ASSERT_TRUE(Build(file, MakeContext("Nobody")).IsOk());
+  ASSERT_TRUE(Build(file, ContextOf("Nobody")).IsOk());
   EXPECT_EQ(Run({2}, {-1, 1}), (std::vector<float>{2.5f, 3.5f}));  // Abs is the library's
   Model named;
-  ASSERT_TRUE(named.Build(file.data(), file.size(), kMindIR_Lite, MakeContext("Acme", "CPU")).IsOk());
+  ASSERT_TRUE(named.Build(file.data(), file.size(), kMindIR_Lite, ContextOf("Acme", "CPU")).IsOk());
   const std::vector<float> x = {-1, 1};
   std::vector<MSTensor> outputs;
   ASSERT_TRUE(named.Predict({MSTensor("x", kFloat32, {2}, x.data(), 8)}, &outputs).IsOk());
   EXPECT_EQ(static_cast<const float *>(outputs[0].Data().get())[0], -2.5f);  // Acme's "Abs" multiplies by 1
   Model elsewhere;
-  ASSERT_TRUE(elsewhere.Build(file.data(), file.size(), kMindIR_Lite, MakeContext("Acme", "GPU")).IsOk());
+  ASSERT_TRUE(elsewhere.Build(file.data(), file.size(), kMindIR_Lite, ContextOf("Acme", "GPU")).IsOk());
   ASSERT_TRUE(elsewhere.Predict({MSTensor("x", kFloat32, {2}, x.data(), 8)}, &outputs).IsOk());
   EXPECT_EQ(static_cast<const float *>(outputs[0].Data().get())[0], 2.5f);
 }
@@ -279,7 +279,7 @@ TEST_F(Registry, BranchesAndWorkersHaveKernelsOfTheirOwn) {
   m.Node("sum", schema::CreateAddFusion(m.builder), {a, b}, {y});
   m.Graph({x}, {y}, {0, 1, 2});
   const std::string file = m.Finish({x}, {y});
-  const auto context = MakeContext();
+  const auto context = ContextOf();
   context->SetThreadNum(2);
   context->SetInterOpParallelNum(2);
   ASSERT_TRUE(Build(file, context).IsOk());
@@ -289,7 +289,7 @@ TEST_F(Registry, BranchesAndWorkersHaveKernelsOfTheirOwn) {
   const std::string path = ::testing::TempDir() + "/registry_test.ms";
   std::ofstream(path, std::ios::binary) << file;
   auto config = std::make_shared<RunnerConfig>();
-  config->SetContext(MakeContext());
+  config->SetContext(ContextOf());
   config->SetWorkersNum(2);
   ModelParallelRunner runner;
   ASSERT_TRUE(runner.Init(path, config).IsOk());
@@ -329,7 +329,7 @@ TEST_F(Registry, FailuresWhileBuildingAreOneMessage) {
     g_behaviour.fault = fault;
     Model fresh;
     const std::string file = CustomModel("Scale", {2}, {2});
-    ExpectError(fresh.Build(file.data(), file.size(), kMindIR_Lite, MakeContext()), reason);
+    ExpectError(fresh.Build(file.data(), file.size(), kMindIR_Lite, ContextOf()), reason);
   }
   g_behaviour.fault = "huge";
   EXPECT_TRUE(Build(CustomModel("Scale", {2}, {2})).IsError());

@@ -7,10 +7,10 @@
 
 namespace mslite::test {
 namespace {
-using Build = std::function<uint32_t(SumBuilder *, uint32_t x, uint32_t r)>;
+using MakeSum = std::function<uint32_t(SumBuilder *, uint32_t x, uint32_t r)>;
 
 // The model of `build`, which gives the name of the sum. `shown`: the convolution's result is an output, too.
-std::string File(const Build &build, bool shown = false, const std::vector<int32_t> &residual = kImage) {
+std::string File(const MakeSum &build, bool shown = false, const std::vector<int32_t> &residual = kImage) {
   SumBuilder m;
   const uint32_t x = m.Image("x"), r = m.Image("r", residual);
   const uint32_t y = build(&m, x, r);
@@ -20,7 +20,7 @@ std::string File(const Build &build, bool shown = false, const std::vector<int32
 }
 
 // What the same nodes compute where nothing can be fused.
-std::vector<float> Apart(const Build &build) {
+std::vector<float> Apart(const MakeSum &build) {
   Planned model(File(build, true));
   EXPECT_EQ(model.Operators().size(), 2u);
   return model.Run()["add_y"];
@@ -31,7 +31,7 @@ TEST(ResidualSums, AreOneCall) {
     for (const bool comes_first : {true, false}) {
       for (const auto activation : {schema::ActivationType_NO_ACTIVATION, schema::ActivationType_RELU,
                                     schema::ActivationType_RELU6, schema::ActivationType_TANH}) {
-        const Build build = [&](SumBuilder *m, uint32_t x, uint32_t r) {
+        const MakeSum build = [&](SumBuilder *m, uint32_t x, uint32_t r) {
           m->shown = m->Convolve("conv", x, {has_bias});
           return comes_first ? m->Add("add", m->shown, r, activation) : m->Add("add", r, m->shown, activation);
         };
@@ -53,7 +53,7 @@ TEST(ResidualSums, BearTheConvolutionsNameAndTheSumsResult) {
 }
 
 TEST(ResidualSums, StandWhereTheSumStood) {
-  const Build build = [](SumBuilder *m, uint32_t x, uint32_t r) {
+  const MakeSum build = [](SumBuilder *m, uint32_t x, uint32_t r) {
     m->shown = m->Convolve("conv", x);
     return m->Add("add", m->shown, m->Call("abs", schema::CreateAbs(m->builder), r));
   };
@@ -67,7 +67,7 @@ TEST(ResidualSums, StandWhereTheSumStood) {
 }
 
 TEST(ResidualSums, OfTwoConvolutionsTakeTheFirstOperand) {
-  const Build build = [](SumBuilder *m, uint32_t x, uint32_t r) {
+  const MakeSum build = [](SumBuilder *m, uint32_t x, uint32_t r) {
     const uint32_t second = m->Convolve("second", r);
     m->shown = m->Convolve("first", x, {false});
     return m->Add("add", m->shown, second);
@@ -79,13 +79,13 @@ TEST(ResidualSums, OfTwoConvolutionsTakeTheFirstOperand) {
   EXPECT_EQ(y, Planned(File(build, true)).Run()["add_y"]);
 }
 
-void ExpectApart(const char *what, const Build &build) {
+void ExpectApart(const char *what, const MakeSum &build) {
   Planned model(File(build));
   EXPECT_EQ(model.Operators(), kApart) << what;
 }
 
 TEST(ResidualSums, StayApartWhereTheNodesSayMore) {
-  const auto with = [](const ConvolutionOptions &options, schema::QuantType quant) -> Build {
+  const auto with = [](const ConvolutionOptions &options, schema::QuantType quant) -> MakeSum {
     return [=](SumBuilder *m, uint32_t x, uint32_t r) {
       return m->Add("add", m->Convolve("conv", x, options), r, schema::ActivationType_NO_ACTIVATION, quant);
     };
@@ -104,7 +104,7 @@ TEST(ResidualSums, StayApartWhereOthersReadTheConvolution) {
     const uint32_t c = m->Convolve("conv", x);
     return m->Add("add", c, c);
   });
-  const Build read = [](SumBuilder *m, uint32_t x, uint32_t r) {
+  const MakeSum read = [](SumBuilder *m, uint32_t x, uint32_t r) {
     const uint32_t c = m->Convolve("conv", x), inner = m->Add("inner", c, r);
     return m->Add("add", inner, m->Call("abs", schema::CreateAbs(m->builder), c));
   };
@@ -149,7 +149,7 @@ TEST(ResidualSums, InSubGraphsAreOneCall) {
 
 // What is broadcast is no residual; which shapes there are, each Resize says anew.
 TEST(ResidualSums, FollowTheShapes) {
-  const Build build = [](SumBuilder *m, uint32_t x, uint32_t r) {
+  const MakeSum build = [](SumBuilder *m, uint32_t x, uint32_t r) {
     m->shown = m->Convolve("conv", x);
     return m->Add("add", m->shown, r);
   };
@@ -211,9 +211,9 @@ std::shared_ptr<mindspore::kernel::Kernel> MakeNothing(const std::vector<mindspo
                                                        const mindspore::Context *context) {
   return std::make_shared<Nothing>(inputs, outputs, primitive, context);
 }
-const auto kFloat32 = mindspore::DataType::kNumberTypeFloat32;
-REGISTER_KERNEL(CPU, Convolver, kFloat32, schema::PrimitiveType_Conv2DFusion, MakeNothing)
-REGISTER_KERNEL(CPU, Adder, kFloat32, schema::PrimitiveType_AddFusion, MakeNothing)
+const auto kFloat32Type = mindspore::DataType::kNumberTypeFloat32;
+REGISTER_KERNEL(CPU, Convolver, kFloat32Type, schema::PrimitiveType_Conv2DFusion, MakeNothing)
+REGISTER_KERNEL(CPU, Adder, kFloat32Type, schema::PrimitiveType_AddFusion, MakeNothing)
 
 TEST(ResidualSums, StayApartWhereOthersHaveKernels) {
   const std::string file =

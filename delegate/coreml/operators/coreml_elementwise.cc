@@ -119,7 +119,7 @@ std::string PlanBatchNorm(CoreMlPlan *plan) {
   return "";
 }
 
-constexpr CoreMlOperator kOperators[] = {
+constexpr CoreMlOperator kElementwiseOperators[] = {
     {MSLITE_OP_Abs, PlanUnary},
     {MSLITE_OP_Sqrt, PlanUnary},
     {MSLITE_OP_Rsqrt, PlanUnary},
@@ -149,5 +149,5 @@ constexpr CoreMlOperator kOperators[] = {
 };
 }  // namespace
 
-const CoreMlOperator *CoreMlElementwise() { return kOperators; }
+const CoreMlOperator *CoreMlElementwise() { return kElementwiseOperators; }
 }  // namespace mslite

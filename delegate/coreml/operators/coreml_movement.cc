@@ -102,7 +102,7 @@ std::string PlanSplit(CoreMlPlan *plan) {
   return "";
 }
 
-constexpr CoreMlOperator kOperators[] = {
+constexpr CoreMlOperator kMovementOperators[] = {
     {MSLITE_OP_Reshape, PlanAlias},       {MSLITE_OP_Flatten, PlanAlias},
     {MSLITE_OP_Squeeze, PlanAlias},       {MSLITE_OP_Unsqueeze, PlanAlias},
     {MSLITE_OP_ExpandDims, PlanAlias},    {MSLITE_OP_Dropout, PlanAlias},
@@ -114,5 +114,5 @@ constexpr CoreMlOperator kOperators[] = {
 };
 }  // namespace
 
-const CoreMlOperator *CoreMlMovement() { return kOperators; }
+const CoreMlOperator *CoreMlMovement() { return kMovementOperators; }
 }  // namespace mslite

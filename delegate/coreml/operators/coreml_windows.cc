@@ -167,7 +167,7 @@ std::string PlanReduce(CoreMlPlan *plan) {
   return "";
 }
 
-constexpr CoreMlOperator kOperators[] = {
+constexpr CoreMlOperator kWindowsOperators[] = {
     {MSLITE_OP_Conv2DFusion, PlanConvolution},
     {MSLITE_OP_AvgPoolFusion, PlanPooling},
     {MSLITE_OP_MaxPoolFusion, PlanPooling},
@@ -182,5 +182,5 @@ constexpr CoreMlOperator kOperators[] = {
 };
 }  // namespace
 
-const CoreMlOperator *CoreMlWindows() { return kOperators; }
+const CoreMlOperator *CoreMlWindows() { return kWindowsOperators; }
 }  // namespace mslite

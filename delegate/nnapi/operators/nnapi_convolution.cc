@@ -18,7 +18,7 @@ std::string WhyNotAxis(const mslite_axis &axis, bool is_transposed) {
   return room / axis.stride + 1 == axis.output ? "" : "an output of unusual size";
 }
 
-std::string WhyNot(const mslite_node &node, const mslite_convolution &g) {
+std::string WhyNotConvolution(const mslite_node &node, const mslite_convolution &g) {
   const bool is_transposed = node.op == MSLITE_OP_Conv2dTransposeFusion;
   const bool is_stored = IsStored(*node.inputs[0]);
   if (node.inputs[1]->data == nullptr || (g.has_bias && node.inputs[2]->data == nullptr)) {
@@ -91,12 +91,12 @@ NnapiValue Bias(NnapiPlan *plan, const mslite_convolution &g, NnapiValue filter)
   return plan->Constant(std::move(operand));
 }
 
-std::string Plan(NnapiPlan *plan) {
+std::string PlanConvolution(NnapiPlan *plan) {
   const mslite_node &node = plan->node();
   mslite_convolution g;
   if (node.input_count > 3) return "a convolution with a residual";
   if (mslite_convolution_of(&node, &g) != MSLITE_OK) return "a convolution of unusual form";
-  if (std::string reason = WhyNot(node, g); !reason.empty()) return reason;
+  if (std::string reason = WhyNotConvolution(node, g); !reason.empty()) return reason;
   const bool is_transposed = node.op == MSLITE_OP_Conv2dTransposeFusion;
   const bool is_depthwise = mslite_is_depthwise(&g);
   NnapiFuse fuse;
@@ -130,12 +130,12 @@ std::string Plan(NnapiPlan *plan) {
   return "";
 }
 
-constexpr NnapiOperator kOperators[] = {
-    {MSLITE_OP_Conv2DFusion, Plan, true},
-    {MSLITE_OP_Conv2dTransposeFusion, Plan},
+constexpr NnapiOperator kConvolutionOperators[] = {
+    {MSLITE_OP_Conv2DFusion, PlanConvolution, true},
+    {MSLITE_OP_Conv2dTransposeFusion, PlanConvolution},
     {0, nullptr},
 };
 }  // namespace
 
-const NnapiOperator *NnapiConvolution() { return kOperators; }
+const NnapiOperator *NnapiConvolution() { return kConvolutionOperators; }
 }  // namespace mslite

@@ -342,7 +342,7 @@ std::string PlanQuantise(NnapiPlan *plan) {
   return "";
 }
 
-constexpr NnapiOperator kOperators[] = {
+constexpr NnapiOperator kElementwiseOperators[] = {
     {MSLITE_OP_Abs, PlanUnary},
     {MSLITE_OP_Floor, PlanUnary},
     {MSLITE_OP_Log, PlanUnary},
@@ -392,5 +392,5 @@ constexpr NnapiOperator kOperators[] = {
 };
 }  // namespace
 
-const NnapiOperator *NnapiElementwise() { return kOperators; }
+const NnapiOperator *NnapiElementwise() { return kElementwiseOperators; }
 }  // namespace mslite

@@ -44,7 +44,7 @@ std::string PlanFull(NnapiPlan *plan, const mslite_product &p, bool is_turned) {
   return "";
 }
 
-std::string Plan(NnapiPlan *plan) {
+std::string PlanMatmul(NnapiPlan *plan) {
   const mslite_node &node = plan->node();
   const mslite_tensor &a = *node.inputs[0];
   const mslite_tensor &b = *node.inputs[1];
@@ -80,12 +80,12 @@ std::string Plan(NnapiPlan *plan) {
   return "";
 }
 
-constexpr NnapiOperator kOperators[] = {
-    {MSLITE_OP_MatMulFusion, Plan, true},
-    {MSLITE_OP_FullConnection, Plan, true},
+constexpr NnapiOperator kMatmulOperators[] = {
+    {MSLITE_OP_MatMulFusion, PlanMatmul, true},
+    {MSLITE_OP_FullConnection, PlanMatmul, true},
     {0, nullptr},
 };
 }  // namespace
 
-const NnapiOperator *NnapiMatmul() { return kOperators; }
+const NnapiOperator *NnapiMatmul() { return kMatmulOperators; }
 }  // namespace mslite

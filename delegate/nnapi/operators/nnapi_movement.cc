@@ -206,7 +206,7 @@ std::string PlanGather(NnapiPlan *plan) {
   return "";
 }
 
-constexpr NnapiOperator kOperators[] = {
+constexpr NnapiOperator kMovementOperators[] = {
     {MSLITE_OP_Reshape, PlanAlias, true, true},
     {MSLITE_OP_Flatten, PlanAlias, true, true},
     {MSLITE_OP_Squeeze, PlanAlias, true, true},
@@ -232,5 +232,5 @@ constexpr NnapiOperator kOperators[] = {
 };
 }  // namespace
 
-const NnapiOperator *NnapiMovement() { return kOperators; }
+const NnapiOperator *NnapiMovement() { return kMovementOperators; }
 }  // namespace mslite

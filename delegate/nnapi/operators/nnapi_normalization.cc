@@ -120,7 +120,7 @@ std::string PlanLocalResponse(NnapiPlan *plan) {
   return "";
 }
 
-constexpr NnapiOperator kOperators[] = {
+constexpr NnapiOperator kNormalizationOperators[] = {
     {MSLITE_OP_Softmax, PlanSoftmax, true},
     {MSLITE_OP_LogSoftmax, PlanSoftmax},
     {MSLITE_OP_LayerNormFusion, PlanLayer},
@@ -133,5 +133,5 @@ constexpr NnapiOperator kOperators[] = {
 };
 }  // namespace
 
-const NnapiOperator *NnapiNormalization() { return kOperators; }
+const NnapiOperator *NnapiNormalization() { return kNormalizationOperators; }
 }  // namespace mslite

@@ -72,7 +72,7 @@ std::string PlanArg(NnapiPlan *plan) {
   return "";
 }
 
-constexpr NnapiOperator kOperators[] = {
+constexpr NnapiOperator kReductionOperators[] = {
     {MSLITE_OP_ReduceFusion, PlanReduce, true},
     {MSLITE_OP_ArgMaxFusion, PlanArg},
     {MSLITE_OP_ArgMinFusion, PlanArg},
@@ -80,5 +80,5 @@ constexpr NnapiOperator kOperators[] = {
 };
 }  // namespace
 
-const NnapiOperator *NnapiReduction() { return kOperators; }
+const NnapiOperator *NnapiReduction() { return kReductionOperators; }
 }  // namespace mslite

@@ -75,7 +75,7 @@ std::string PlanResize(NnapiPlan *plan) {
   return "";
 }
 
-constexpr NnapiOperator kOperators[] = {
+constexpr NnapiOperator kWindowsOperators[] = {
     {MSLITE_OP_AvgPoolFusion, PlanPooling, true},
     {MSLITE_OP_MaxPoolFusion, PlanPooling, true},
     {MSLITE_OP_AvgPoolExtended, PlanPooling},
@@ -86,5 +86,5 @@ constexpr NnapiOperator kOperators[] = {
 };
 }  // namespace
 
-const NnapiOperator *NnapiWindows() { return kOperators; }
+const NnapiOperator *NnapiWindows() { return kWindowsOperators; }
 }  // namespace mslite

@@ -146,7 +146,7 @@ std::string PlanBatchNorm(NnrtPlan *plan) {
   return "";
 }
 
-constexpr NnrtOperator kOperators[] = {
+constexpr NnrtOperator kElementwiseOperators[] = {
     {MSLITE_OP_Abs, PlanFunction},
     {MSLITE_OP_Ceil, PlanFunction},
     {MSLITE_OP_Cos, PlanFunction},
@@ -189,5 +189,5 @@ constexpr NnrtOperator kOperators[] = {
 };
 }  // namespace
 
-const NnrtOperator *NnrtElementwise() { return kOperators; }
+const NnrtOperator *NnrtElementwise() { return kElementwiseOperators; }
 }  // namespace mslite

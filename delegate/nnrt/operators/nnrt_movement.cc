@@ -161,7 +161,7 @@ std::string PlanGather(NnrtPlan *plan) {
   return "";
 }
 
-constexpr NnrtOperator kOperators[] = {
+constexpr NnrtOperator kMovementOperators[] = {
     {MSLITE_OP_Reshape, PlanAlias},       {MSLITE_OP_Flatten, PlanAlias},
     {MSLITE_OP_Squeeze, PlanAlias},       {MSLITE_OP_Unsqueeze, PlanAlias},
     {MSLITE_OP_ExpandDims, PlanAlias},    {MSLITE_OP_Dropout, PlanAlias},
@@ -175,5 +175,5 @@ constexpr NnrtOperator kOperators[] = {
 };
 }  // namespace
 
-const NnrtOperator *NnrtMovement() { return kOperators; }
+const NnrtOperator *NnrtMovement() { return kMovementOperators; }
 }  // namespace mslite

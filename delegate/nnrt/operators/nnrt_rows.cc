@@ -114,7 +114,7 @@ std::string PlanArgMax(NnrtPlan *plan) {
   return "";
 }
 
-constexpr NnrtOperator kOperators[] = {
+constexpr NnrtOperator kRowsOperators[] = {
     {MSLITE_OP_MatMulFusion, PlanProduct},      {MSLITE_OP_FullConnection, PlanProduct},
     {MSLITE_OP_Softmax, PlanSoftmax},           {MSLITE_OP_LogSoftmax, PlanSoftmax},
     {MSLITE_OP_LayerNormFusion, PlanLayerNorm}, {MSLITE_OP_ReduceFusion, PlanReduce},
@@ -122,5 +122,5 @@ constexpr NnrtOperator kOperators[] = {
 };
 }  // namespace
 
-const NnrtOperator *NnrtRows() { return kOperators; }
+const NnrtOperator *NnrtRows() { return kRowsOperators; }
 }  // namespace mslite

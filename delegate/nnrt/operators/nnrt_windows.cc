@@ -118,7 +118,7 @@ std::string PlanResize(NnrtPlan *plan) {
   return "";
 }
 
-constexpr NnrtOperator kOperators[] = {
+constexpr NnrtOperator kWindowsOperators[] = {
     {MSLITE_OP_Conv2DFusion, PlanConvolution}, {MSLITE_OP_AvgPoolFusion, PlanPooling},
     {MSLITE_OP_MaxPoolFusion, PlanPooling},    {MSLITE_OP_AvgPoolExtended, PlanPooling},
     {MSLITE_OP_MaxPoolExtended, PlanPooling},  {MSLITE_OP_Resize, PlanResize},
@@ -126,5 +126,5 @@ constexpr NnrtOperator kOperators[] = {
 };
 }  // namespace
 
-const NnrtOperator *NnrtWindows() { return kOperators; }
+const NnrtOperator *NnrtWindows() { return kWindowsOperators; }
 }  // namespace mslite

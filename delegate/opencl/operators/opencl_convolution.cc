@@ -5,7 +5,7 @@
 
 namespace mslite {
 namespace {
-std::string WhyNot(const mslite_node &node) {
+std::string WhyNotConvolution(const mslite_node &node) {
   mslite_convolution geometry;
   if (node.input_count > 3) return "a convolution with a residual";
   if (std::string reason = WhyNotReal(node); !reason.empty()) return reason;
@@ -75,7 +75,7 @@ void PlanDepthwise(const mslite_convolution &g, OpenClPlan *plan) {
   launch.Touches(0, taps).Touches(1, taps).Touches(2, g.has_bias ? CountOf(*plan->node().outputs[0]) : 0);
 }
 
-void Plan(OpenClPlan *plan) {
+void PlanConvolution(OpenClPlan *plan) {
   const mslite_node &node = plan->node();
   const bool is_transposed = node.op == MSLITE_OP_Conv2dTransposeFusion;
   mslite_convolution g;
@@ -113,9 +113,9 @@ void Plan(OpenClPlan *plan) {
   launch.Touches(1, 0, 4 * rows * g.width.kernel * group_reads).Touches(2, 0, biases);
 }
 
-constexpr OpenClOperator kOperators[] = {
-    {MSLITE_OP_Conv2DFusion, WhyNot, Plan},
-    {MSLITE_OP_Conv2dTransposeFusion, WhyNot, Plan},
+constexpr OpenClOperator kConvolutionOperators[] = {
+    {MSLITE_OP_Conv2DFusion, WhyNotConvolution, PlanConvolution},
+    {MSLITE_OP_Conv2dTransposeFusion, WhyNotConvolution, PlanConvolution},
     {0, nullptr, nullptr},
 };
 }  // namespace
@@ -131,5 +131,5 @@ int64_t TapsInside(const mslite_axis &axis) {
   return taps;
 }
 
-const OpenClOperator *OpenClConvolution() { return kOperators; }
+const OpenClOperator *OpenClConvolution() { return kConvolutionOperators; }
 }  // namespace mslite

@@ -423,7 +423,7 @@ std::string WhyNotSelect(const mslite_node &node) {
 
 void PlanSelect(OpenClPlan *plan) { Elementwise(plan, InputsOf(*plan, 3), "(a?b:c)"); }
 
-constexpr OpenClOperator kOperators[] = {
+constexpr OpenClOperator kElementwiseOperators[] = {
     {MSLITE_OP_Abs, WhyNotUnary, PlanUnary},
     {MSLITE_OP_Acos, WhyNotUnary, PlanUnary},
     {MSLITE_OP_Acosh, WhyNotUnary, PlanUnary},
@@ -492,5 +492,5 @@ constexpr OpenClOperator kOperators[] = {
 };
 }  // namespace
 
-const OpenClOperator *OpenClElementwise() { return kOperators; }
+const OpenClOperator *OpenClElementwise() { return kElementwiseOperators; }
 }  // namespace mslite

@@ -4,14 +4,14 @@
 
 namespace mslite {
 namespace {
-std::string WhyNot(const mslite_node &node) {
+std::string WhyNotIndexing(const mslite_node &node) {
   const int32_t type = node.inputs[1]->type;
   if (GatherAxis(node) < 0) return "its axis is no constant";
   if (type != MSLITE_INT32 && type != MSLITE_INT64) return "indices of another type than int32 and int64";
   return node.inputs[0]->type == node.outputs[0]->type ? "" : "the output has another type";
 }
 
-void Plan(OpenClPlan *plan) {
+void PlanIndexing(OpenClPlan *plan) {
   const mslite_node &node = plan->node();
   const mslite_tensor &x = *node.inputs[0];
   const int32_t axis = GatherAxis(node);
@@ -24,11 +24,11 @@ void Plan(OpenClPlan *plan) {
   launch.Touches(0, count).Touches(1, count);
 }
 
-constexpr OpenClOperator kOperators[] = {
-    {MSLITE_OP_Gather, WhyNot, Plan},
+constexpr OpenClOperator kIndexingOperators[] = {
+    {MSLITE_OP_Gather, WhyNotIndexing, PlanIndexing},
     {0, nullptr, nullptr},
 };
 }  // namespace
 
-const OpenClOperator *OpenClIndexing() { return kOperators; }
+const OpenClOperator *OpenClIndexing() { return kIndexingOperators; }
 }  // namespace mslite

@@ -4,13 +4,13 @@
 
 namespace mslite {
 namespace {
-std::string WhyNot(const mslite_node &node) {
+std::string WhyNotMatmul(const mslite_node &node) {
   mslite_product product;
   if (std::string reason = WhyNotReal(node); !reason.empty()) return reason;
   return mslite_product_fits(&node, MSLITE_FLOAT32, &product) ? "" : "a matrix product of unusual form";
 }
 
-void Plan(OpenClPlan *plan) {
+void PlanMatmul(OpenClPlan *plan) {
   mslite_product p;
   mslite_product_of(&plan->node(), &p);
   std::vector<int64_t> matrices;
@@ -24,9 +24,9 @@ void Plan(OpenClPlan *plan) {
   LaunchProduct(p, matrices, plan->Input(0), plan->Input(1), plan->Input(p.has_bias ? 2 : 1), plan->Output(), plan);
 }
 
-constexpr OpenClOperator kOperators[] = {
-    {MSLITE_OP_MatMulFusion, WhyNot, Plan},
-    {MSLITE_OP_FullConnection, WhyNot, Plan},
+constexpr OpenClOperator kMatmulOperators[] = {
+    {MSLITE_OP_MatMulFusion, WhyNotMatmul, PlanMatmul},
+    {MSLITE_OP_FullConnection, WhyNotMatmul, PlanMatmul},
     {0, nullptr, nullptr},
 };
 }  // namespace
@@ -64,5 +64,5 @@ OpenClLaunch &LaunchProduct(const mslite_product &p, const std::vector<int64_t> 
   return launch;
 }
 
-const OpenClOperator *OpenClMatmul() { return kOperators; }
+const OpenClOperator *OpenClMatmul() { return kMatmulOperators; }
 }  // namespace mslite

@@ -254,7 +254,7 @@ void PlanJoin(OpenClPlan *plan) {
   }
 }
 
-constexpr OpenClOperator kOperators[] = {
+constexpr OpenClOperator kMovementOperators[] = {
     {MSLITE_OP_Reshape, WhyNotAlias, PlanAlias},
     {MSLITE_OP_Flatten, WhyNotAlias, PlanAlias},
     {MSLITE_OP_Squeeze, WhyNotAlias, PlanAlias},
@@ -287,5 +287,5 @@ constexpr OpenClOperator kOperators[] = {
 };
 }  // namespace
 
-const OpenClOperator *OpenClMovement() { return kOperators; }
+const OpenClOperator *OpenClMovement() { return kMovementOperators; }
 }  // namespace mslite

@@ -193,7 +193,7 @@ std::string WhyNotLocalResponse(const mslite_node &node) {
   return node.inputs[0]->rank < 1 ? "a single number" : WhyNotReal(node);
 }
 
-constexpr OpenClOperator kOperators[] = {
+constexpr OpenClOperator kNormalizationOperators[] = {
     {MSLITE_OP_Softmax, WhyNotSoftmax, PlanSoftmax},
     {MSLITE_OP_LogSoftmax, WhyNotSoftmax, PlanSoftmax},
     {MSLITE_OP_LayerNormFusion, WhyNotLayer, PlanLayer},
@@ -208,5 +208,5 @@ constexpr OpenClOperator kOperators[] = {
 };
 }  // namespace
 
-const OpenClOperator *OpenClNormalization() { return kOperators; }
+const OpenClOperator *OpenClNormalization() { return kNormalizationOperators; }
 }  // namespace mslite

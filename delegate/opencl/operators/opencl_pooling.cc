@@ -4,7 +4,7 @@
 
 namespace mslite {
 namespace {
-std::string WhyNot(const mslite_node &node) {
+std::string WhyNotPooling(const mslite_node &node) {
   mslite_pooling geometry;
   const char *reason = nullptr;
   if (std::string type = WhyNotReal(node); !type.empty()) return type;
@@ -13,7 +13,7 @@ std::string WhyNot(const mslite_node &node) {
              : "a pooling of unusual form";
 }
 
-void Plan(OpenClPlan *plan) {
+void PlanPooling(OpenClPlan *plan) {
   const mslite_node &node = plan->node();
   mslite_pooling g;
   const char *reason = nullptr;
@@ -36,14 +36,14 @@ void Plan(OpenClPlan *plan) {
   launch.Touches(0, g.batch * g.channels * TapsInside(g.height) * TapsInside(g.width));
 }
 
-constexpr OpenClOperator kOperators[] = {
-    {MSLITE_OP_AvgPoolFusion, WhyNot, Plan},
-    {MSLITE_OP_MaxPoolFusion, WhyNot, Plan},
-    {MSLITE_OP_AvgPoolExtended, WhyNot, Plan},
-    {MSLITE_OP_MaxPoolExtended, WhyNot, Plan},
+constexpr OpenClOperator kPoolingOperators[] = {
+    {MSLITE_OP_AvgPoolFusion, WhyNotPooling, PlanPooling},
+    {MSLITE_OP_MaxPoolFusion, WhyNotPooling, PlanPooling},
+    {MSLITE_OP_AvgPoolExtended, WhyNotPooling, PlanPooling},
+    {MSLITE_OP_MaxPoolExtended, WhyNotPooling, PlanPooling},
     {0, nullptr, nullptr},
 };
 }  // namespace
 
-const OpenClOperator *OpenClPooling() { return kOperators; }
+const OpenClOperator *OpenClPooling() { return kPoolingOperators; }
 }  // namespace mslite

@@ -139,7 +139,7 @@ void PlanTopK(OpenClPlan *plan) {
   launch.Touches(0, count * (x.dims[axis] + 1));
 }
 
-constexpr OpenClOperator kOperators[] = {
+constexpr OpenClOperator kReductionOperators[] = {
     {MSLITE_OP_ReduceFusion, WhyNotReduce, PlanReduce},
     {MSLITE_OP_ArgMaxFusion, WhyNotArg, PlanArg},
     {MSLITE_OP_ArgMinFusion, WhyNotArg, PlanArg},
@@ -148,5 +148,5 @@ constexpr OpenClOperator kOperators[] = {
 };
 }  // namespace
 
-const OpenClOperator *OpenClReduction() { return kOperators; }
+const OpenClOperator *OpenClReduction() { return kReductionOperators; }
 }  // namespace mslite

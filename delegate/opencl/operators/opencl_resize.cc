@@ -15,7 +15,7 @@ bool HasFewTaps(const mslite_node &node, const Resized &resized) {
   });
 }
 
-std::string WhyNot(const mslite_node &node) {
+std::string WhyNotResize(const mslite_node &node) {
   if (node.inputs[0]->type != MSLITE_FLOAT32 || node.outputs[0]->type != MSLITE_FLOAT32)
     return "an input is not float32";
   Resized resized;
@@ -48,7 +48,7 @@ int32_t Taps(const mslite_node &node, const mslite_resize_plan &plan, int32_t ax
   return taps;
 }
 
-void Plan(OpenClPlan *plan) {
+void PlanResize(OpenClPlan *plan) {
   const mslite_node &node = plan->node();
   const mslite_tensor &x = *node.inputs[0];
   Resized resized;
@@ -81,12 +81,12 @@ void Plan(OpenClPlan *plan) {
   launch.Touches(0, taps).Touches(2, taps).Touches(3, taps_h * count).Touches(4, taps).Touches(5, taps);
 }
 
-constexpr OpenClOperator kOperators[] = {
-    {MSLITE_OP_Resize, WhyNot, Plan},
-    {MSLITE_OP_ResizeND, WhyNot, Plan},
+constexpr OpenClOperator kResizeOperators[] = {
+    {MSLITE_OP_Resize, WhyNotResize, PlanResize},
+    {MSLITE_OP_ResizeND, WhyNotResize, PlanResize},
     {0, nullptr, nullptr},
 };
 }  // namespace
 
-const OpenClOperator *OpenClResize() { return kOperators; }
+const OpenClOperator *OpenClResize() { return kResizeOperators; }
 }  // namespace mslite

@@ -19,7 +19,7 @@ std::string WhyNotAxis(const mslite_axis &axis, bool is_transposed) {
   return room / axis.stride + 1 == axis.output ? "" : "an output of unusual size";
 }
 
-std::string WhyNot(const mslite_node &node) {
+std::string WhyNotConvolution(const mslite_node &node) {
   mslite_convolution geometry;
   if (node.input_count > 3) return "a convolution with a residual";
   if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
@@ -44,7 +44,7 @@ std::vector<float> TapsLast(const std::vector<float> &weight, int64_t outer, int
   return moved;
 }
 
-void Plan(OpenVinoPlan *plan) {
+void PlanConvolution(OpenVinoPlan *plan) {
   const mslite_node &node = plan->node();
   const bool is_transposed = IsTransposed(node);
   mslite_convolution g;
@@ -71,12 +71,12 @@ void Plan(OpenVinoPlan *plan) {
   plan->GiveImage(plan->Activated(y, g.activation));
 }
 
-constexpr OpenVinoOperator kOperators[] = {
-    {MSLITE_OP_Conv2DFusion, WhyNot, Plan},
-    {MSLITE_OP_Conv2dTransposeFusion, WhyNot, Plan},
+constexpr OpenVinoOperator kConvolutionOperators[] = {
+    {MSLITE_OP_Conv2DFusion, WhyNotConvolution, PlanConvolution},
+    {MSLITE_OP_Conv2dTransposeFusion, WhyNotConvolution, PlanConvolution},
     {0, nullptr, nullptr},
 };
 }  // namespace
 
-const OpenVinoOperator *OpenVinoConvolution() { return kOperators; }
+const OpenVinoOperator *OpenVinoConvolution() { return kConvolutionOperators; }
 }  // namespace mslite

@@ -389,7 +389,7 @@ void PlanSelect(OpenVinoPlan *plan) {
   x.Give(plan->Selected(x[0], x[1], x[2]));
 }
 
-constexpr OpenVinoOperator kOperators[] = {
+constexpr OpenVinoOperator kElementwiseOperators[] = {
     {MSLITE_OP_Abs, WhyNotFloat, PlanUnary},
     {MSLITE_OP_Acos, WhyNotFloat, PlanUnary},
     {MSLITE_OP_Acosh, WhyNotFloat, PlanUnary},
@@ -458,5 +458,5 @@ constexpr OpenVinoOperator kOperators[] = {
 };
 }  // namespace
 
-const OpenVinoOperator *OpenVinoElementwise() { return kOperators; }
+const OpenVinoOperator *OpenVinoElementwise() { return kElementwiseOperators; }
 }  // namespace mslite

@@ -3,7 +3,7 @@
 
 namespace mslite {
 namespace {
-std::string WhyNot(const mslite_node &node) {
+std::string WhyNotIndexing(const mslite_node &node) {
   const int32_t type = node.inputs[1]->type;
   if (GatherAxis(node) < 0) return "its axis is no constant";
   if (type != MSLITE_INT32 && type != MSLITE_INT64) return "indices of another type than int32 and int64";
@@ -19,7 +19,7 @@ OpenVinoValue IsOutside(OpenVinoPlan *plan, OpenVinoValue indices, int32_t type,
   return plan->Layer("ReduceLogicalOr", {either, plan->Integers({0})}, {{"keep_dims", "false"}});
 }
 
-void Plan(OpenVinoPlan *plan) {
+void PlanIndexing(OpenVinoPlan *plan) {
   const mslite_node &node = plan->node();
   const int32_t axis = GatherAxis(node);
   const OpenVinoValue indices = plan->Input(1);
@@ -27,11 +27,11 @@ void Plan(OpenVinoPlan *plan) {
   plan->Give(plan->Layer("Gather", {plan->Input(0), indices, plan->Integer(axis)}, {{"batch_dims", "0"}}, "opset8"));
 }
 
-constexpr OpenVinoOperator kOperators[] = {
-    {MSLITE_OP_Gather, WhyNot, Plan},
+constexpr OpenVinoOperator kIndexingOperators[] = {
+    {MSLITE_OP_Gather, WhyNotIndexing, PlanIndexing},
     {0, nullptr, nullptr},
 };
 }  // namespace
 
-const OpenVinoOperator *OpenVinoIndexing() { return kOperators; }
+const OpenVinoOperator *OpenVinoIndexing() { return kIndexingOperators; }
 }  // namespace mslite

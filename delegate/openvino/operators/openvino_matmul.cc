@@ -4,14 +4,14 @@
 
 namespace mslite {
 namespace {
-std::string WhyNot(const mslite_node &node) {
+std::string WhyNotMatmul(const mslite_node &node) {
   mslite_product product;
   if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
   if (!mslite_product_fits(&node, MSLITE_FLOAT32, &product)) return "a matrix product of unusual form";
   return IsFusedActivation(product.activation) ? "" : "an activation that OpenVINO does not have";
 }
 
-void Plan(OpenVinoPlan *plan) {
+void PlanMatmul(OpenVinoPlan *plan) {
   const mslite_node &node = plan->node();
   mslite_product p;
   mslite_product_of(&node, &p);
@@ -31,12 +31,12 @@ void Plan(OpenVinoPlan *plan) {
   plan->Give(y);
 }
 
-constexpr OpenVinoOperator kOperators[] = {
-    {MSLITE_OP_MatMulFusion, WhyNot, Plan},
-    {MSLITE_OP_FullConnection, WhyNot, Plan},
+constexpr OpenVinoOperator kMatmulOperators[] = {
+    {MSLITE_OP_MatMulFusion, WhyNotMatmul, PlanMatmul},
+    {MSLITE_OP_FullConnection, WhyNotMatmul, PlanMatmul},
     {0, nullptr, nullptr},
 };
 }  // namespace
 
-const OpenVinoOperator *OpenVinoMatmul() { return kOperators; }
+const OpenVinoOperator *OpenVinoMatmul() { return kMatmulOperators; }
 }  // namespace mslite

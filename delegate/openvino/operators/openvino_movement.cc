@@ -307,7 +307,7 @@ void PlanBatch(OpenVinoPlan *plan) {
                          {}, "opset8"));
 }
 
-constexpr OpenVinoOperator kOperators[] = {
+constexpr OpenVinoOperator kMovementOperators[] = {
     {MSLITE_OP_Reshape, WhyNotAlias, PlanAlias},
     {MSLITE_OP_Flatten, WhyNotAlias, PlanAlias},
     {MSLITE_OP_Squeeze, WhyNotAlias, PlanAlias},
@@ -340,5 +340,5 @@ constexpr OpenVinoOperator kOperators[] = {
 };
 }  // namespace
 
-const OpenVinoOperator *OpenVinoMovement() { return kOperators; }
+const OpenVinoOperator *OpenVinoMovement() { return kMovementOperators; }
 }  // namespace mslite

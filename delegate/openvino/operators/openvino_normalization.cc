@@ -151,7 +151,7 @@ void PlanLocalResponse(OpenVinoPlan *plan) {
                                {"size", std::to_string(size)}}));
 }
 
-constexpr OpenVinoOperator kOperators[] = {
+constexpr OpenVinoOperator kNormalizationOperators[] = {
     {MSLITE_OP_Softmax, WhyNotSoftmax, PlanSoftmax},
     {MSLITE_OP_LogSoftmax, WhyNotSoftmax, PlanSoftmax},
     {MSLITE_OP_LayerNormFusion, WhyNotLayer, PlanLayer},
@@ -166,5 +166,5 @@ constexpr OpenVinoOperator kOperators[] = {
 };
 }  // namespace
 
-const OpenVinoOperator *OpenVinoNormalization() { return kOperators; }
+const OpenVinoOperator *OpenVinoNormalization() { return kNormalizationOperators; }
 }  // namespace mslite

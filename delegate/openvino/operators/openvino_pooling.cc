@@ -20,7 +20,7 @@ bool GeometryOf(const mslite_node &node, mslite_pooling *g) {
   return mslite_pooling_resolve(node.op, node.params, node.inputs[0], g, &reason) == MSLITE_OK;
 }
 
-std::string WhyNot(const mslite_node &node) {
+std::string WhyNotPooling(const mslite_node &node) {
   mslite_pooling g;
   if (std::string type = WhyNotFloat(node); !type.empty()) return type;
   if (!GeometryOf(node, &g)) return "a pooling of unusual form";
@@ -29,7 +29,7 @@ std::string WhyNot(const mslite_node &node) {
   return WhyNotAxis(g.width, g);
 }
 
-void Plan(OpenVinoPlan *plan) {
+void PlanPooling(OpenVinoPlan *plan) {
   mslite_pooling g;
   GeometryOf(plan->node(), &g);
   OpenVinoPlan::Attributes attributes = {
@@ -53,14 +53,14 @@ void Plan(OpenVinoPlan *plan) {
   plan->GiveImage(plan->Activated(y, g.activation));
 }
 
-constexpr OpenVinoOperator kOperators[] = {
-    {MSLITE_OP_AvgPoolFusion, WhyNot, Plan},
-    {MSLITE_OP_MaxPoolFusion, WhyNot, Plan},
-    {MSLITE_OP_AvgPoolExtended, WhyNot, Plan},
-    {MSLITE_OP_MaxPoolExtended, WhyNot, Plan},
+constexpr OpenVinoOperator kPoolingOperators[] = {
+    {MSLITE_OP_AvgPoolFusion, WhyNotPooling, PlanPooling},
+    {MSLITE_OP_MaxPoolFusion, WhyNotPooling, PlanPooling},
+    {MSLITE_OP_AvgPoolExtended, WhyNotPooling, PlanPooling},
+    {MSLITE_OP_MaxPoolExtended, WhyNotPooling, PlanPooling},
     {0, nullptr, nullptr},
 };
 }  // namespace
 
-const OpenVinoOperator *OpenVinoPooling() { return kOperators; }
+const OpenVinoOperator *OpenVinoPooling() { return kPoolingOperators; }
 }  // namespace mslite

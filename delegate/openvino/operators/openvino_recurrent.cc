@@ -42,7 +42,7 @@ std::string WhyNotForm(const mslite_recurrent_plan &p) {
   return "";
 }
 
-std::string WhyNot(const mslite_node &node) {
+std::string WhyNotRecurrent(const mslite_node &node) {
   mslite_recurrent_plan p;
   if (std::string reason = WhyNotFloat(node); !reason.empty()) return reason;
   if (const char *why = mslite_plan_recurrent(node.op, node.params, node.inputs, node.input_count, &p);
@@ -121,7 +121,7 @@ OpenVinoPlan::Attributes AttributesOf(const mslite_recurrent_plan &p) {
   return attributes;
 }
 
-void Plan(OpenVinoPlan *plan) {
+void PlanRecurrent(OpenVinoPlan *plan) {
   const mslite_node &node = plan->node();
   mslite_recurrent_plan p;
   mslite_plan_recurrent(node.op, node.params, node.inputs, node.input_count, &p);
@@ -152,12 +152,12 @@ void Plan(OpenVinoPlan *plan) {
   }
 }
 
-constexpr OpenVinoOperator kOperators[] = {
-    {MSLITE_OP_LSTM, WhyNot, Plan},         {MSLITE_OP_GRU, WhyNot, Plan},
-    {MSLITE_OP_LSTMSequence, WhyNot, Plan}, {MSLITE_OP_GRUSequence, WhyNot, Plan},
-    {MSLITE_OP_RNNSequence, WhyNot, Plan},  {0, nullptr, nullptr},
+constexpr OpenVinoOperator kRecurrentOperators[] = {
+    {MSLITE_OP_LSTM, WhyNotRecurrent, PlanRecurrent},         {MSLITE_OP_GRU, WhyNotRecurrent, PlanRecurrent},
+    {MSLITE_OP_LSTMSequence, WhyNotRecurrent, PlanRecurrent}, {MSLITE_OP_GRUSequence, WhyNotRecurrent, PlanRecurrent},
+    {MSLITE_OP_RNNSequence, WhyNotRecurrent, PlanRecurrent},  {0, nullptr, nullptr},
 };
 }  // namespace
 
-const OpenVinoOperator *OpenVinoRecurrent() { return kOperators; }
+const OpenVinoOperator *OpenVinoRecurrent() { return kRecurrentOperators; }
 }  // namespace mslite

@@ -104,7 +104,7 @@ void PlanTopK(OpenVinoPlan *plan) {
   for (int32_t i = 0; i < node.output_count; ++i, ++output.port) plan->Give(output, i);
 }
 
-constexpr OpenVinoOperator kOperators[] = {
+constexpr OpenVinoOperator kReductionOperators[] = {
     {MSLITE_OP_ReduceFusion, WhyNotReduce, PlanReduce},
     {MSLITE_OP_ArgMaxFusion, WhyNotArg, PlanArg},
     {MSLITE_OP_ArgMinFusion, WhyNotArg, PlanArg},
@@ -113,5 +113,5 @@ constexpr OpenVinoOperator kOperators[] = {
 };
 }  // namespace
 
-const OpenVinoOperator *OpenVinoReduction() { return kOperators; }
+const OpenVinoOperator *OpenVinoReduction() { return kReductionOperators; }
 }  // namespace mslite

@@ -33,7 +33,7 @@ bool TapsOf(const mslite_node &node, const mslite_resize_plan &plan, int32_t axi
   return true;
 }
 
-std::string WhyNot(const mslite_node &node) {
+std::string WhyNotResize(const mslite_node &node) {
   if (node.inputs[0]->type != MSLITE_FLOAT32 || node.outputs[0]->type != MSLITE_FLOAT32) {
     return "an input is not float32";
   }
@@ -75,7 +75,7 @@ bool IsLinearImage(const mslite_node &node, const Resized &resized) {
   return true;
 }
 
-void Plan(OpenVinoPlan *plan) {
+void PlanResize(OpenVinoPlan *plan) {
   const mslite_node &node = plan->node();
   Resized resized;
   ReadResize(node, &resized);
@@ -120,12 +120,12 @@ void Plan(OpenVinoPlan *plan) {
   plan->Give(x);
 }
 
-constexpr OpenVinoOperator kOperators[] = {
-    {MSLITE_OP_Resize, WhyNot, Plan},
-    {MSLITE_OP_ResizeND, WhyNot, Plan},
+constexpr OpenVinoOperator kResizeOperators[] = {
+    {MSLITE_OP_Resize, WhyNotResize, PlanResize},
+    {MSLITE_OP_ResizeND, WhyNotResize, PlanResize},
     {0, nullptr, nullptr},
 };
 }  // namespace
 
-const OpenVinoOperator *OpenVinoResize() { return kOperators; }
+const OpenVinoOperator *OpenVinoResize() { return kResizeOperators; }
 }  // namespace mslite

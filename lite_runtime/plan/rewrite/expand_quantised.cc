@@ -19,9 +19,10 @@ bool HasBias(int32_t op) {
          op == MSLITE_OP_MatMulFusion || op == MSLITE_OP_FullConnection;
 }
 
-class Expander {
+class QuantisedExpander {
  public:
-  explicit Expander(Graph *graph) : graph_(graph), new_(graph), dequantiser_(graph), products_(graph), exact_(graph) {}
+  explicit QuantisedExpander(Graph *graph)
+      : graph_(graph), new_(graph), dequantiser_(graph), products_(graph), exact_(graph) {}
 
   Status Expand(SubGraph *subgraph) {
     subgraph_ = subgraph;
@@ -359,7 +360,7 @@ class Expander {
 }  // namespace
 
 Status ExpandQuantised(Graph *graph) {
-  Expander expander(graph);
+  QuantisedExpander expander(graph);
   for (SubGraph &subgraph : graph->subgraphs) MSLITE_TRY(expander.Expand(&subgraph));
   return mindspore::kSuccess;
 }

@@ -16,9 +16,10 @@ namespace {
 // Stands for contents that are not looked at.
 const uint8_t kNothing[64] = {};
 
-class Expander {
+class TypeExpander {
  public:
-  Expander(Graph *graph, const std::function<bool(const Node &)> &keeps) : graph_(graph), new_(graph), keeps_(keeps) {}
+  TypeExpander(Graph *graph, const std::function<bool(const Node &)> &keeps)
+      : graph_(graph), new_(graph), keeps_(keeps) {}
 
   Status Expand(SubGraph *subgraph) {
     if (!HasOtherTypes(*subgraph)) return mindspore::kSuccess;
@@ -258,7 +259,7 @@ class Expander {
 }  // namespace
 
 Status ExpandTypes(Graph *graph, const std::function<bool(const Node &)> &keeps) {
-  Expander expander(graph, keeps);
+  TypeExpander expander(graph, keeps);
   for (SubGraph &subgraph : graph->subgraphs) MSLITE_TRY(expander.Expand(&subgraph));
   return mindspore::kSuccess;
 }

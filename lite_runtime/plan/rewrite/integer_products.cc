@@ -9,7 +9,7 @@
 
 namespace mslite {
 namespace {
-enum : uint8_t { kX = 0, kWeight = 1, kBias = 2 };
+enum : uint8_t { kProductX = 0, kProductWeight = 1, kProductBias = 2 };
 
 /// The weight as a product sees it.
 struct Matrix {
@@ -63,11 +63,12 @@ Matrix MatrixOf(const Graph &graph, const Node &node) {
   if (node.params == nullptr) return {};
   switch (node.op) {
     case MSLITE_OP_Conv2DFusion:
-      return ConvolutionOf(*static_cast<const mslite_Conv2DFusion *>(node.params), tensor(kWeight));
+      return ConvolutionOf(*static_cast<const mslite_Conv2DFusion *>(node.params), tensor(kProductWeight));
     case MSLITE_OP_FullConnection:
-      return FullConnectionOf(*static_cast<const mslite_FullConnection *>(node.params), tensor(kWeight), tensor(kX));
+      return FullConnectionOf(*static_cast<const mslite_FullConnection *>(node.params), tensor(kProductWeight),
+                              tensor(kProductX));
     case MSLITE_OP_MatMulFusion:
-      return ProductOf(*static_cast<const mslite_MatMulFusion *>(node.params), tensor(kWeight), graph.version);
+      return ProductOf(*static_cast<const mslite_MatMulFusion *>(node.params), tensor(kProductWeight), graph.version);
     default:
       return {};
   }
@@ -100,22 +101,22 @@ bool CanFollow(int32_t activation) {
 
 bool IntegerProducts::Fits(const Node &node, const Node &rounding) const {
   if (node.inputs.size() < 2 || node.inputs.size() > 3 || node.outputs.size() != 1) return false;
-  if (node.inputs[kX] != rounding.outputs[0] || node.inputs[kWeight] < 0) return false;
-  const Tensor &weight = TensorAt(node.inputs[kWeight]);
+  if (node.inputs[kProductX] != rounding.outputs[0] || node.inputs[kProductWeight] < 0) return false;
+  const Tensor &weight = TensorAt(node.inputs[kProductWeight]);
   if (!weight.is_constant || weight.type != MSLITE_INT8 || weight.quant.empty() || IsCorrected(weight)) return false;
   if (!RecordProblem(weight).empty()) return false;
   const Matrix matrix = MatrixOf(*graph_, node);
   if (!matrix.fits || !CanFollow(matrix.activation)) return false;
   const auto scales = static_cast<int64_t>(weight.quant.size());
   if (scales != 1 && (matrix.has_one_scale || scales != matrix.columns)) return false;
-  if (node.inputs.size() > kBias && node.inputs[kBias] >= 0) {
-    const Tensor &bias = TensorAt(node.inputs[kBias]);
+  if (node.inputs.size() > kProductBias && node.inputs[kProductBias] >= 0) {
+    const Tensor &bias = TensorAt(node.inputs[kProductBias]);
     if (!bias.is_constant || bias.type != MSLITE_FLOAT32 || bias.dims != std::vector<int64_t>{matrix.columns}) {
       return false;
     }
   }
   return HasScaleOutsideOfSums(*static_cast<const mslite_DynamicQuant *>(rounding.params), node,
-                               TensorAt(node.inputs[kX]));
+                               TensorAt(node.inputs[kProductX]));
 }
 
 void IntegerProducts::KeepRanges(int32_t index) {
@@ -131,13 +132,13 @@ void IntegerProducts::KeepRanges(int32_t index) {
 
 bool IntegerProducts::CanMultiply(const Node &node) const {
   if (node.inputs.empty()) return false;
-  const auto place = roundings_.find(node.inputs[kX]);
+  const auto place = roundings_.find(node.inputs[kProductX]);
   return place != roundings_.end() && Fits(node, graph_->nodes[static_cast<size_t>(place->second)]);
 }
 
 /// The same integers without their records; those of a product as [rows][columns].
 Status IntegerProducts::AddWeight(const Node &node, int32_t *index) {
-  Tensor weight = TensorAt(node.inputs[kWeight]);
+  Tensor weight = TensorAt(node.inputs[kProductWeight]);
   weight.quant.clear();
   weight.corrections.clear();
   if (!MatrixOf(*graph_, node).transposed) {
@@ -194,7 +195,7 @@ const void *IntegerProducts::ParamsOf(const Node &node) {
 
 Status IntegerProducts::Multiply(int32_t index, std::vector<int32_t> *nodes) {
   const Node node = graph_->nodes[static_cast<size_t>(index)];
-  const Node rounding = graph_->nodes[static_cast<size_t>(roundings_.at(node.inputs[kX]))];
+  const Node rounding = graph_->nodes[static_cast<size_t>(roundings_.at(node.inputs[kProductX]))];
   const Matrix matrix = MatrixOf(*graph_, node);
   Node product;
   product.name = node.name;
@@ -204,10 +205,10 @@ Status IntegerProducts::Multiply(int32_t index, std::vector<int32_t> *nodes) {
   int32_t zeros = 0;
   int32_t scales = 0;
   MSLITE_TRY(AddWeight(node, &weight));
-  const Tensor source = TensorAt(node.inputs[kWeight]);
+  const Tensor source = TensorAt(node.inputs[kProductWeight]);
   MSLITE_TRY(AddZeros(source, &zeros));
   MSLITE_TRY(new_.AddScales(source, &scales));
-  int32_t bias = node.inputs.size() > kBias ? node.inputs[kBias] : -1;
+  int32_t bias = node.inputs.size() > kProductBias ? node.inputs[kProductBias] : -1;
   if (bias < 0) MSLITE_TRY(AddNoBias(node, &bias));
   product.inputs = {rounding.outputs[0], weight, rounding.outputs[2], zeros, scales, bias, rounding.outputs[1]};
   product.outputs = node.outputs;
