@@ -26,7 +26,7 @@ COMPILE = cmake --build $(1) -j2 > $(1).log 2>&1 || { cat $(1).log; exit 1; }
 # make onnx-suite   the onnx package's own test cases, and the score by operator
 # make accuracy     what quantisation costs, beside other quantisers
 # make compare-training  real networks trained beside PyTorch, and a picture of the losses
-.PHONY: help setup-slow demo test lint test-python test-runtime test-java test-sanitize test-threads test-arm64 test-armv7 test-portable test-wheel setup clean
+.PHONY: help setup-slow demo install test lint test-python test-runtime test-java test-sanitize test-threads test-arm64 test-armv7 test-portable test-wheel setup clean
 
 help:
 	@grep -hE '^# ' $(MAKEFILE_LIST) | sed 's/^# //'
@@ -36,14 +36,16 @@ help:
 demo: .venv/mslite-installed
 	@$(PYTHON) examples/digits/demo.py
 
-# The package itself, built and installed into .venv; again only when a source changed.
+# The package, built and installed into .venv; again only when a source changed. The demo does without training, the code
+# generator and engines for other devices, which take as long again.
 SOURCES := $(shell git ls-files check converter kernels lite_runtime benchmark quantizer codegen cropper delegate 2>/dev/null)
 .venv/mslite-installed: pyproject.toml CMakeLists.txt $(SOURCES)
 	@.ci/setup demo
-	@echo "Building and installing mslite (some minutes the first time) ..."
-	@$(PYTHON) -m pip install -q --disable-pip-version-check '.[converter]'
-	@$(PYTHON) -m pip install -q --disable-pip-version-check 'onnxruntime>=1.17' || echo "Without onnxruntime, which the demo would compare with."
-	@touch $@
+	@.ci/install demo
+
+install:
+	@.ci/setup demo
+	@.ci/install all
 
 # ---- what CI runs -------------------------------------------------------------------------------------------------
 
