@@ -89,7 +89,7 @@ _FLAGS = (
     Flag(
         "target",
         "ethos-u55|ethos-u65|ethos-u85",
-        "let vela, Arm's compiler (pip install 'mslite[ethosu]'), compile 8-bit sub-graphs for this NPU; with its size, as "
+        "let vela, Arm's compiler, compile 8-bit sub-graphs for this NPU; with its size, as "
         "ethos-u55-64 (default: -128, -256, -256); [ethos_u] of --configFile has more; docs/ethosu.md",
     ),
     Flag(

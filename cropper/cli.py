@@ -27,6 +27,7 @@ from mslite.cropper.crop import (
 from mslite.cropper.link import SONAME, Linked, Linker
 from mslite.cropper.need import Need
 from mslite.cropper.needs import needs_of
+from mslite.cropper.objects import check_packages
 from mslite.cropper.rooms import ROOMS
 
 _NAME = "libmindspore-lite"
@@ -98,6 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("mslite-crop: --toolchain, --preset and --build go with --source", file=sys.stderr)
         return ExitStatus.WRONG_USAGE
     try:
+        check_packages()
         _crop(given)
     except CropError as error:
         print(f"mslite-crop: {error}", file=sys.stderr)

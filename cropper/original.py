@@ -13,6 +13,7 @@ from mslite.cropper.archive import CropError
 from mslite.cropper.cli import write_file
 from mslite.cropper.crop import Library, crop, instruction_sets
 from mslite.cropper.needs import needs_of
+from mslite.cropper.objects import check_packages
 
 _EXAMPLES = """\
 examples:
@@ -62,6 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SystemExit as stop:  # argparse has said why
         return ExitStatus.OK if not stop.code else ExitStatus.WRONG_USAGE
     try:
+        check_packages()
         output = _crop(given)
     except _Refused as error:
         return _failed(error.code, str(error))

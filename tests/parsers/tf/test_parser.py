@@ -279,10 +279,10 @@ def test_detection(tmp_path: Path) -> None:
 def test_without_tensorflow_the_extra_is_named(tmp_path: Path) -> None:
     for name in ("model.keras", "model.h5"):
         (tmp_path / name).write_bytes(b"anything")
-        with pytest.raises(ConversionError, match=r"pip install 'mslite\[tf\]'"):
+        with pytest.raises(ConversionError, match=r"pip install '\.\[tf\]'"):
             convert(Options(tmp_path / name, tmp_path / "out"))
     (tmp_path / "saved_model.pb").write_bytes(b"")
-    with pytest.raises(ConversionError, match=r"pip install 'mslite\[tf\]'"):
+    with pytest.raises(ConversionError, match=r"pip install '\.\[tf\]'"):
         convert(Options(tmp_path, tmp_path / "out"))
 
 
