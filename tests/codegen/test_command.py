@@ -49,7 +49,7 @@ def test_refused_nodes_are_named_and_nothing_is_written(tmp_path: Path, capsys: 
         (["--inputShape=in0:1"], 1, "has 4 dimensions, 1 were given"),
         (["--inputShape=nobody:1"], 1, "'nobody' is no input of the model"),
         (["--output="], 2, "an empty name is no folder"),
-        (["--unknown"], 2, "unrecognized arguments"),
+        (["--unknown"], 2, "--unknown is not a valid flag"),
         (["--kernelLibrary=cmsis-nn"], 2, "--kernelLibrary=cmsis-nn is for Cortex-M; x86 is none"),
         (["--ramBudget=100"], 3, "100"),
     ],
