@@ -44,7 +44,9 @@ def fixed_shapes(
     for value in inputs:
         shape = wanted.get(value.name, (1, *value.shape[1:]) if value.shape and value.shape[0] < 0 else value.shape)
         if len(shape) != len(value.shape):
-            problems.append(f"input '{value.name}' has {len(value.shape)} dimensions, {len(shape)} were given")
+            problems.append(
+                f"input '{value.name}' has {len(value.shape)} dimensions, {len(shape)} {'was' if len(shape) == 1 else 'were'} given"
+            )
         elif any(have >= 0 and have != want for have, want in zip(value.shape, shape, strict=True)):
             problems.append(
                 f"input '{value.name}' has the shape {_text(value.shape)}, which cannot be {_text(shape)}; "

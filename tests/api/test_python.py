@@ -273,7 +273,7 @@ def test_objects_refuse(call: Callable[[], object], error: type[Exception]) -> N
         ),
         (lambda model, path: model.predict(X), TypeError, "inputs must be a list"),
         (lambda model, path: model.predict([X], X), TypeError, "outputs must be a list"),
-        (lambda model, path: model.predict([X], []), ValueError, "1 outputs, 0"),
+        (lambda model, path: model.predict([X], []), ValueError, "1 output, 0 were given"),
         (lambda model, path: model.predict([X], ["y"]), TypeError, "output 'y'"),
         (
             lambda model, path: model.predict([X], [np.zeros(_shape(model), np.int32)]),

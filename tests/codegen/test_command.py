@@ -46,7 +46,7 @@ def test_refused_nodes_are_named_and_nothing_is_written(tmp_path: Path, capsys: 
         (["--target=cortex-m99"], 2, "target 'cortex-m99' is unknown"),
         (["--ramBudget=much"], 2, "is no number of bytes"),
         (["--target=cortex-m4", "--parallel=true"], 2, "microcontrollers have no threads"),
-        (["--inputShape=in0:1"], 1, "has 4 dimensions, 1 were given"),
+        (["--inputShape=in0:1"], 1, "has 4 dimensions, 1 was given"),
         (["--inputShape=nobody:1"], 1, "'nobody' is no input of the model"),
         (["--output="], 2, "an empty name is no folder"),
         (["--unknown"], 2, "--unknown is not a valid flag"),

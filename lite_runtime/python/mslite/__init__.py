@@ -69,7 +69,7 @@ if not TYPE_CHECKING:  # for them a name that is not above is a mistake
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
+    return sorted({*globals(), *_LAZY} - {"TYPE_CHECKING", "annotations", "_LAZY"})
 
 
 __all__ = [

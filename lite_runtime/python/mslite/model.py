@@ -8,7 +8,7 @@ from typing import NamedTuple
 from mslite import _runtime
 from mslite.context import Context, native_settings
 from mslite.predictor import Path, model_file
-from mslite.settings import checked, sections
+from mslite.settings import checked, counted, sections
 from mslite.tensor import Tensor, native_input, sizes_of
 from mslite.training import Trainable, TrainCfg, native_train_cfg
 from mslite.types import ModelType
@@ -123,12 +123,14 @@ class Model(Trainable):
 
         Raises TypeError and ValueError for wrong arguments, RuntimeError when the model cannot take the shapes, or was
         converted for other sizes: then it and `inputs` have the old ones."""
+        self._check_built()
         for name, value in (("inputs", inputs), ("dims", dims)):
             if not isinstance(value, list | tuple):
                 raise TypeError(f"{name} must be a list, not {type(value).__name__}")
         if not inputs or len(inputs) != len(dims) or len(inputs) > len(self._inputs):
             raise ValueError(
-                f"the model has {len(self._inputs)} inputs; {len(inputs)} tensors and {len(dims)} shapes were given"
+                f"the model has {counted(len(self._inputs), 'input')}; {counted(len(inputs), 'tensor')} and "
+                f"{counted(len(dims), 'shape')} were given"
             )
         shapes = [sizes_of("a shape of dims", shape) for shape in dims]
         places = [self._place(tensor, position, len(inputs)) for position, tensor in enumerate(inputs)]
@@ -202,8 +204,8 @@ class Model(Trainable):
         return self._workers.run(lambda model: model.workspace_bytes())
 
     def placements(self) -> list[Placement]:
-        """Which engine runs which node, in the order of the main graph; empty where no GPU was asked. Beyond MindSpore
-        Lite.
+        """Which engine runs which node, in the order of the main graph, and why the CPU runs one: also where the GPU that the
+        context asks for is missing. Empty where no GPU was asked. Beyond MindSpore Lite.
 
         Raises RuntimeError while the model is not built."""
         return self._workers.run(lambda model: [Placement(*placed) for placed in model.placements()])
