@@ -214,6 +214,36 @@ def test_settings_refuse(call: Callable[[mslite.Context], None], error: type[Exc
 
 
 @pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda context: setattr(context.cpu, "num_threads", 7), "CPU has no setting 'num_threads'; did you mean 'thread_num'?"),
+        (lambda context: setattr(context, "thread_num", 7), "Context has no setting 'thread_num'; did you mean 'cpu.thread_num'?"),
+        (lambda context: setattr(context, "Target", ["gpu"]), "did you mean 'target'?"),
+        (lambda context: setattr(context.parallel, "worker_num", 2), "did you mean 'workers_num'?"),
+        (lambda context: setattr(context.run_limits, "quux", 2), "it has steps, milliseconds, bytes"),
+        (lambda context: setattr(mslite.Converter(), "input_shapes", {}), "Converter has no setting 'input_shapes'; did you mean 'input_shape'"),
+        (lambda context: setattr(mslite.TrainCfg(), "loss", []), "TrainCfg has no setting 'loss'; did you mean 'loss_name'?"),
+    ],
+)  # fmt: skip
+def test_settings_refuse_other_names(call: Callable[[mslite.Context], None], message: str) -> None:
+    with pytest.raises(AttributeError) as caught:
+        call(mslite.Context())
+    assert message in str(caught.value)
+
+
+def test_settings_within_settings_are_not_replaced() -> None:
+    context = mslite.Context()
+    with pytest.raises(TypeError, match="cpu must be CPU, not int"):
+        context.cpu = 4  # type: ignore[assignment]
+    context.cpu = mslite.Context().cpu
+
+
+def test_names_of_the_package_are_its_own() -> None:
+    assert not {"TYPE_CHECKING", "annotations"} & set(dir(mslite))
+    assert {*mslite.__all__} <= set(dir(mslite))
+
+
+@pytest.mark.parametrize(
     ("call", "error"),
     [
         (lambda: mslite.Tensor(1), TypeError),
