@@ -84,11 +84,11 @@ const Flag *Find(const std::vector<FlagGroup> &table, const std::string &name) {
 
 // The end of a message about a word that is no flag.
 std::string Meant(const std::string &argument, const std::vector<FlagGroup> &table) {
-  constexpr size_t kNear = 2;
   const size_t begin = std::min(argument.find_first_not_of('-'), argument.size());
   const std::string name = argument.substr(begin, argument.find('=') - begin);
   const Flag *nearest = nullptr;
-  size_t least = kNear + 1;
+  const size_t near = name.size() < 6 ? 1 : 2;
+  size_t least = near + 1;
   for (const FlagGroup &group : table) {
     for (const Flag &flag : group.flags) {
       const size_t distance = name.size() > 64 ? least : Distance(name, flag.name);

@@ -50,22 +50,26 @@ class CommandParser(argparse.ArgumentParser):
 
     def parse_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
         """As argparse's. Says which flag is wrong before it says which one is missing."""
-        words = []
-        for word in joined(sys.argv[1:] if args is None else args, self._takes):
-            if word.startswith("--") and len(word) > 2 and "--" not in words:
-                name, equals, value = word[2:].partition("=")
-                action = self._flag(name)
-                if action is None:
-                    flags = [option[2:] for option in self._option_string_actions if option.startswith("--")]
-                    self.error(f"--{name} is not a valid flag{meant_flag(word, flags)}")
-                if not equals and _needs_value(action):
-                    self.error(f"--{name} needs a value: --{name}={action.metavar}")
-                if equals and action.nargs == 0 and value.lower() in _TRUTH:
-                    if _TRUTH[value.lower()]:
-                        words.append(f"--{name}")
-                    continue
-            words.append(word)
-        return super().parse_args(words, namespace)
+        words = list(joined(sys.argv[1:] if args is None else args, self._takes))
+        end = words.index("--") if "--" in words else len(words)
+        checked = [one for word in words[:end] if (one := self._checked(word) if word.startswith("-") else word)]
+        return super().parse_args([*checked, *words[end:]], namespace)
+
+    def _checked(self, word: str) -> str:
+        """A flag as argparse takes it: a switch alone, or not at all where its value is false. Ends with an error for others."""
+        name, equals, value = word.partition("=")
+        action = self._option_string_actions.get(name)
+        if action is None and word != "-":
+            bare = name.lstrip("-")
+            if bare.lower() in [action.dest for action in self._actions if not action.option_strings]:
+                self.error(f"{name} is not a valid flag; {bare.upper()} is given without one")
+            flags = [option[2:] for option in self._option_string_actions if option.startswith("--")]
+            self.error(f"{name} is not a valid flag{meant_flag(word, flags)}")
+        if action is not None and not equals and _needs_value(action):
+            self.error(f"{name} needs a value: {name}={action.metavar}")
+        if action is not None and equals and action.nargs == 0 and value.lower() in _TRUTH:
+            return name if _TRUTH[value.lower()] else ""
+        return word
 
     def error(self, message: str) -> NoReturn:
         """Ends with the reason and a hint."""

@@ -16,7 +16,7 @@ from mslite.converter.flag_values import FlagError, options_of
 from mslite.converter.flags import split_arguments, takes
 from mslite.converter.process_limit import limit_process
 from mslite.converter.program import ends_quietly, reason_of, running
-from mslite.converter.quoting import readable, shortened
+from mslite.converter.quoting import quoted, readable, shortened
 from mslite.converter.registry.plugins import plugins
 from mslite.converter.summary import print_summary, stages
 from mslite.converter.usage import usage
@@ -111,7 +111,7 @@ def _asks_to_check(given: Mapping[str, str]) -> bool:
     """Whether --check is on. Raises FlagError for wrong values, and for flags that only go with it."""
     for name in ("check", "json"):
         if given.get(name, "off") not in ("on", "off"):
-            raise FlagError(f"INPUT ILLEGAL: {name} must be on|off", name)
+            raise FlagError(f"INPUT ILLEGAL: {name} must be on|off, not {quoted(given[name])}", name)
     if given.get("check") == "on":
         return True
     for name in ("json", "checkReport"):

@@ -43,6 +43,14 @@ def joined(words: Sequence[str], takes: Callable[[str], Takes | None]) -> Iterat
             yield word
 
 
+_SHORT = 6
+"""Letters of a name in which two that are wrong are many."""
+
+
+_USUAL = ("output", "outputFile", "modelFile", "models")
+"""What `-o` and `-m` mean to most people."""
+
+
 def canonical(text: str, allowed: Collection[str]) -> str | None:
     """The allowed value that is meant: case is no difference."""
     return next((one for one in allowed if one == text), None) or next(
@@ -53,7 +61,10 @@ def canonical(text: str, allowed: Collection[str]) -> str | None:
 def meant_flag(word: str, names: Collection[str]) -> str:
     """The end of a message about a word that is no flag: what is near it, else how flags are written."""
     name = word.lstrip("-").partition("=")[0]
-    near = nearest(name, names)
+    begun = [one for one in names if name and one.lower().startswith(name.lower())]
+    if len(begun) > 1:
+        begun = [one for one in begun if one in _USUAL]
+    near = nearest(name, names, 1 if len(name) < _SHORT else 2) or (begun[0] if len(begun) == 1 else None)
     if near:
         return f". Did you mean --{near}?"
     if word.startswith("--"):

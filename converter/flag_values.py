@@ -75,7 +75,7 @@ def parse_shapes(text: str) -> dict[str, Shape]:
     for part in filter(None, text.split(";")):
         name, colon, dims = part.rpartition(":")
         if not colon or not name:
-            raise FlagError(f"INPUT ILLEGAL: inputShape '{part}' must be name:1,2,3", item)
+            raise FlagError(f"INPUT ILLEGAL: inputShape '{part}' must be name:1,2,3, the name being an input's", item)
         if name in shapes:
             raise FlagError(f"INPUT ILLEGAL: inputShape names '{name}' twice", item)
         try:
@@ -269,11 +269,20 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
     save_type = _choice(given, "saveType", ("MINDIR", "MINDIR_LITE"), "saveType")
     optimize = given.get("optimize", "general").lower()
     if optimize not in ("none", "general", "gpu_oriented") and optimize.partition(":")[0] != "ascend_oriented":
-        raise FlagError("INPUT ILLEGAL: optimize must be none|general|gpu_oriented|ascend_oriented", "optimize")
+        raise FlagError(
+            f"INPUT ILLEGAL: optimize must be none|general|gpu_oriented|ascend_oriented, not {quoted(optimize)}",
+            "optimize",
+        )
     int64 = _choice(given, "int64", ("auto", "int32"), "int64")
     for name in ("modelFile", "outputFile"):
         if not given.get(name):
             raise FlagError(f"INPUT MISSING: {name} is needed", name)
+    folder_of_result = Path(given["outputFile"]).parent
+    if not folder_of_result.is_dir():  # before hours of quantisation, not after
+        raise ConversionError(
+            f"{given['outputFile']}: the result cannot be written: there is no folder '{folder_of_result}'",
+            code=ReturnCode.FILE_ERROR,
+        )
     if given["outputFile"].endswith("/"):
         raise FlagError("INPUT ILLEGAL: outputFile must not end in '/'", "outputFile")
     if framework == "CAFFE" and "weightFile" not in given and not plugins:

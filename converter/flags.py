@@ -164,6 +164,27 @@ FLAGS = {flag.name: flag for group in GROUPS.values() for flag in group}
 _OWN = ("help", "version")
 
 
+_MOVED = {
+    "quantType": "quant_type",
+    "bitNum": "bit_num",
+    "quantWeightSize": "min_quant_weight_size",
+    "quantWeightChannel": "min_quant_weight_channel",
+}
+"""Flags of MindSpore Lite 1.3 -> keys of [common_quant_param]."""
+_TRUTH = {"true": "on", "false": "off"}
+
+
+def _moved(key: str) -> str:
+    return f"; it is {_MOVED[key]} in [common_quant_param] of --configFile" if key in _MOVED else ""
+
+
+def _value(flag: Flag, text: str) -> str:
+    """The value as the flag has it: case is no difference, and true is on."""
+    allowed = flag.values.split("|")
+    other = {**_TRUTH, **{to: word for word, to in _TRUTH.items()}}.get(text.lower())
+    return canonical(text, allowed) or (other if flag.boolean and other in allowed else None) or text
+
+
 def takes(name: str) -> Takes | None:
     """Which words that follow a flag can be its value; None: none, or there is no such flag."""
     flag = FLAGS.get(name)
@@ -190,12 +211,14 @@ def split_arguments(arguments: Sequence[str]) -> dict[str, str]:
             key, equals = key[3:], "="
             value = "false" if FLAGS[key].alone == "true" else "off"
         if key not in FLAGS:
-            raise UsageError(f"{shortened(key)} is not a valid flag{meant_flag(argument, (*FLAGS, *_OWN))}")
+            raise UsageError(
+                f"{shortened(key)} is not a valid flag{_moved(key) or meant_flag(argument, (*FLAGS, *_OWN))}"
+            )
         if key in given:
             raise UsageError(f"Failed: already parsed flag: {key}")
         if not value and FLAGS[key].boolean and not equals:
             value = FLAGS[key].alone
         if not value:
             raise UsageError(f"No value provided for non-boolean type: {key}. Give --{key}={FLAGS[key].values}")
-        given[key] = canonical(value, FLAGS[key].values.split("|")) or value
+        given[key] = _value(FLAGS[key], value)
     return given

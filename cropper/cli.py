@@ -126,15 +126,15 @@ def _crop(given: argparse.Namespace) -> None:
     models = [Path(name) for name in given.models.split(",") if name]
     if not models:
         raise CropError("--models names no file")
-    engines = engines_named([name for name in given.engines.split(",") if name])
-    on_demand = demands_named([name for name in given.keep.split(",") if name])
+    engines = engines_named([name for name in given.engines.lower().split(",") if name])
+    on_demand = demands_named([name for name in given.keep.lower().split(",") if name])
     needs = needs_of(models)
     archive: Path = given.archive
     if archive is None:
         folder = given.build or given.output / "build"
         archive = build_archive(given.source, folder.resolve(), given.toolchain, given.preset, engines)
     whole = Library.read(archive.read_bytes(), str(archive))
-    isas = instruction_sets(whole.machine, [name for name in given.instructionSets.split(",") if name])
+    isas = instruction_sets(whole.machine, [name for name in given.instructionSets.lower().split(",") if name])
     purpose = ", ".join(model.name for model in models)
     cropped = crop(whole, needs, purpose, isas, bool(engines), on_demand=on_demand)
     _print_needs(needs.operators, whole, isas)

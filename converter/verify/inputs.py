@@ -61,7 +61,8 @@ def given_inputs(text: str, inputs: list[Value]) -> list[Array]:
             if isinstance(array, dict):
                 raise NumpyFileError("a .npz file holds several arrays; give one .npy file for each input")
         except (OSError, NumpyFileError) as error:
-            raise ConversionError(f"--verify: '{name}' cannot be read: {error}", code=ReturnCode.FILE_ERROR) from None
+            reason = error.strerror or str(error) if isinstance(error, OSError) else str(error)
+            raise ConversionError(f"--verify: '{name}' cannot be read: {reason}", code=ReturnCode.FILE_ERROR) from None
         if array.dtype != numpy_type(value.dtype):
             raise ConversionError(
                 f"--verify: '{name}' holds {array.dtype}, input '{value.name}' takes {numpy_type(value.dtype)}",

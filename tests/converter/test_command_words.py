@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from mslite.codegen.cli import main as codegen
+from mslite.codegen.flag_values import bytes_of
 from mslite.codegen.sparse.cli import main as sparse
 from mslite.converter.cli import main as converter
 from mslite.converter.command_words import joined
@@ -39,6 +40,7 @@ PROGRAMS = {
         (["--trainModel", "--fmk", "ONNX"], {"trainModel": "true", "fmk": "ONNX"}),
         (["--trainModel", "True", "--infer"], {"trainModel": "true", "infer": "true"}),
         (["--no-infer", "--fp16"], {"infer": "false", "fp16": "on"}),
+        (["--check", "true", "--trainModel=OFF"], {"check": "on", "trainModel": "false"}),
         (["--verify", "x.npy,y.npy"], {"verify": "x.npy,y.npy"}),
         (["--check", "--checkReport", "page.html"], {"check": "on", "checkReport": "page.html"}),
         (["--saveType", "mindir_lite", "--optimize", "None"], {"saveType": "MINDIR_LITE", "optimize": "none"}),
@@ -103,6 +105,9 @@ def test_a_flag_that_the_original_lacks_has_one_line(capsys: pytest.CaptureFixtu
         (sparse, ["my", "net.onnx", "--data=a", "--budget=1K", "--output=c"], "one word too many: net.onnx (values with blanks"),
         (crop, ["--model=a.ms", "--archive=a", "--output=o"], "--model is not a valid flag. Did you mean --models?"),
         (cropper, ["--packagefile=a"], "--packagefile is not a valid flag. Did you mean --packageFile?"),
+        (codegen, ["a.ms", "-o", "folder"], "-o is not a valid flag. Did you mean --output?"),
+        (codegen, ["--model", "a.ms", "--output=o"], "--model is not a valid flag; MODEL is given without one"),
+        (codegen, ["a.ms", "--output=o", "--ramBudget=2.5K"], "--ramBudget: '2.5K' is no number of bytes, such as 4096, 64K or 1M"),
         (show, [], "the following arguments are required: model"),
         (show, ["a.ms", "--txt"], "--txt is not a valid flag. Did you mean --text?"),
     ],
@@ -131,6 +136,17 @@ def test_switches_and_blanks(line: list[str], tmp_path: Path) -> None:
     words = [word.format(m=model, o=tmp_path / "-o") for word in line]
     assert codegen([*words, "--cases", "1"]) == 0
     assert (tmp_path / "-o").is_dir()
+
+
+def test_a_folder_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Said before anything is computed."""
+    assert converter(["--modelFile=a.onnx", f"--outputFile={tmp_path / 'none' / 'net'}"]) == 1
+    assert f"cannot be written: there is no folder '{tmp_path / 'none'}'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["2048", "2K", "2kb", "2KiB"])
+def test_numbers_of_bytes(text: str) -> None:
+    assert bytes_of(text) == 2048
 
 
 def test_a_misspelt_target(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
