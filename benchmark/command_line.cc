@@ -82,6 +82,21 @@ const Flag *Find(const std::vector<FlagGroup> &table, const std::string &name) {
   return nullptr;
 }
 
+// The only flag whose name holds the word, or --modelFile, which has relatives; null where there is none, or several.
+const Flag *Containing(const std::string &word, const std::vector<FlagGroup> &table) {
+  const Flag *found = nullptr;
+  if (word.size() < 3) return nullptr;
+  if (Lower(word) == "model") return Find(table, "modelFile");
+  for (const FlagGroup &group : table) {
+    for (const Flag &flag : group.flags) {
+      if (Lower(flag.name).find(Lower(word)) == std::string::npos) continue;
+      if (found != nullptr) return nullptr;
+      found = &flag;
+    }
+  }
+  return found;
+}
+
 // The end of a message about a word that is no flag.
 std::string Meant(const std::string &argument, const std::vector<FlagGroup> &table) {
   const size_t begin = std::min(argument.find_first_not_of('-'), argument.size());
@@ -98,6 +113,7 @@ std::string Meant(const std::string &argument, const std::vector<FlagGroup> &tab
       }
     }
   }
+  if (nearest == nullptr) nearest = Containing(name, table);
   if (nearest != nullptr) return std::string("; did you mean --") + nearest->name + "?";
   if (argument.rfind("--", 0) == 0) return "";
   return "; flags are --name=value or --name value, values with blanks need quotes, the model is --modelFile=FILE.ms";

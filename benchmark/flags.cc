@@ -174,6 +174,9 @@ std::string Check(const std::set<std::string> &given, Flags *values) {
   if (flags.device != "CPU" && flags.device != "GPU") {
     return "--device=" + flags.device + " is not built into this program; use CPU or GPU";
   }
+  if (flags.cpuCoreList.find_first_not_of("0123456789,") != std::string::npos) {
+    return "--cpuCoreList=" + flags.cpuCoreList + ": expected numbers of cores between commas, as 0,1";
+  }
   if (flags.deviceId < 0) return "--deviceId must not be negative";
   if (flags.device == "CPU" && given.count("deviceId") != 0) return "--deviceId needs --device=GPU";
   if (flags.device == "GPU" && flags.enableParallelPredict) {

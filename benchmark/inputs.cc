@@ -100,6 +100,10 @@ std::string RequestedShapes(const std::string &by_position, const std::string &b
                             const std::vector<MSTensor> &inputs, std::vector<std::vector<int64_t>> *shapes) {
   for (const MSTensor &input : inputs) shapes->push_back(input.Shape());
   if (!by_position.empty()) {
+    if (by_position.find_first_not_of("0123456789,:- ") != std::string::npos) {
+      return "--inputShapes=" + by_position +
+             ": expected sizes between commas, shapes between colons, as 1,8,8,3:1,10; " + "names go with --inputShape";
+    }
     const std::vector<std::string> texts = Split(by_position, ":");
     if (texts.size() != inputs.size()) {
       return "--inputShapes gives " + Counted(texts.size(), "shape") + "; the model has " +

@@ -354,6 +354,13 @@ std::string RunParallel(Flags *given, const std::string &command, Opening *openi
 std::string Run(Flags *given, const std::string &command) {
   const Flags &flags = *given;
   Opening opening(flags.quiet);
+  for (const std::string &file : {flags.jsonFile, flags.htmlFile}) {  // before the runs, not after
+    const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+    std::error_code error;
+    if (!folder.empty() && !std::filesystem::is_directory(folder, error)) {
+      return "cannot write " + file + ": there is no folder '" + folder.string() + "'";
+    }
+  }
   PrintFlags(flags);
   std::cout << "start unified benchmark run\n";
   if (!flags.verifyDigest.empty()) {

@@ -51,6 +51,10 @@ _USUAL = ("output", "outputFile", "modelFile", "models")
 """What `-o` and `-m` mean to most people."""
 
 
+_LEAST = 3
+"""Letters of a word that is looked for within names."""
+
+
 def canonical(text: str, allowed: Collection[str]) -> str | None:
     """The allowed value that is meant: case is no difference."""
     return next((one for one in allowed if one == text), None) or next(
@@ -58,13 +62,18 @@ def canonical(text: str, allowed: Collection[str]) -> str | None:
     )
 
 
+def _holding(word: str, names: Collection[str]) -> str | None:
+    """The only name that holds the word, or of those that begin with it the usual one."""
+    begun = [one for one in names if word and one.lower().startswith(word)]
+    usual = [one for one in begun if one in _USUAL]
+    held = [one for one in names if len(word) >= _LEAST and word in one.lower()]
+    return next((one[0] for one in (begun, usual, held) if len(one) == 1), None)
+
+
 def meant_flag(word: str, names: Collection[str]) -> str:
     """The end of a message about a word that is no flag: what is near it, else how flags are written."""
     name = word.lstrip("-").partition("=")[0]
-    begun = [one for one in names if name and one.lower().startswith(name.lower())]
-    if len(begun) > 1:
-        begun = [one for one in begun if one in _USUAL]
-    near = nearest(name, names, 1 if len(name) < _SHORT else 2) or (begun[0] if len(begun) == 1 else None)
+    near = nearest(name, names, 1 if len(name) < _SHORT else 2) or _holding(name.lower(), names)
     if near:
         return f". Did you mean --{near}?"
     if word.startswith("--"):

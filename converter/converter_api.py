@@ -43,7 +43,8 @@ def _path_text(name: str, value: object) -> str:
 def _enum_name(name: str, value: object, allowed: tuple[str, ...]) -> str:
     """The member's name, of whatever enum it is. Raises TypeError for no enum, ValueError for another member."""
     if not isinstance(value, Enum):
-        raise TypeError(f"{name} must be an enum member, but got {type(value).__name__}.")
+        example = f", as mslite.FmkType.{allowed[0]}" if name == "fmk_type" else ""
+        raise TypeError(f"{name} must be an enum member{example}, but got {type(value).__name__}.")
     if value.name not in allowed:
         raise ValueError(f"{name} must be in [{', '.join(allowed)}], but got {value.name}.")
     return value.name

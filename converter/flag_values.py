@@ -277,12 +277,6 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
     for name in ("modelFile", "outputFile"):
         if not given.get(name):
             raise FlagError(f"INPUT MISSING: {name} is needed", name)
-    folder_of_result = Path(given["outputFile"]).parent
-    if not folder_of_result.is_dir():  # before hours of quantisation, not after
-        raise ConversionError(
-            f"{given['outputFile']}: the result cannot be written: there is no folder '{folder_of_result}'",
-            code=ReturnCode.FILE_ERROR,
-        )
     if given["outputFile"].endswith("/"):
         raise FlagError("INPUT ILLEGAL: outputFile must not end in '/'", "outputFile")
     if framework == "CAFFE" and "weightFile" not in given and not plugins:

@@ -222,6 +222,7 @@ def test_settings_refuse(call: Callable[[mslite.Context], None], error: type[Exc
         (lambda context: setattr(context.parallel, "worker_num", 2), "did you mean 'workers_num'?"),
         (lambda context: setattr(context.run_limits, "quux", 2), "it has steps, milliseconds, bytes"),
         (lambda context: setattr(mslite.Converter(), "input_shapes", {}), "Converter has no setting 'input_shapes'; did you mean 'input_shape'"),
+        (lambda context: setattr(mslite.Tensor(), "data", X), "Tensor has no setting 'data'; it has dtype, format, name, shape"),
         (lambda context: setattr(mslite.TrainCfg(), "loss", []), "TrainCfg has no setting 'loss'; did you mean 'loss_name'?"),
     ],
 )  # fmt: skip
@@ -229,6 +230,22 @@ def test_settings_refuse_other_names(call: Callable[[mslite.Context], None], mes
     with pytest.raises(AttributeError) as caught:
         call(mslite.Context())
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda model: model.get_inputs(),
+        lambda model: model.get_outputs(),
+        lambda model: model.predict([X]),
+        lambda model: model.placements(),
+        lambda model: model.workspace_bytes(),
+        lambda model: model.resize([], []),
+    ],
+)
+def test_a_model_without_a_file(call: Callable[[mslite.Model], object]) -> None:
+    with pytest.raises(RuntimeError, match=r"^the model is not built; call build_from_file first$"):
+        call(mslite.Model())
 
 
 def test_settings_within_settings_are_not_replaced() -> None:

@@ -72,7 +72,9 @@ class Model(Trainable):
         Raises TypeError and ValueError for wrong arguments, RuntimeError for a model that cannot be built, with every
         node that is not supported."""
         if not isinstance(model_type, ModelType):
-            raise TypeError(f"model_type must be a ModelType, not {type(model_type).__name__}")
+            raise TypeError(
+                f"model_type must be a ModelType, as mslite.ModelType.MINDIR_LITE, not {type(model_type).__name__}"
+            )
         checked("config_path", config_path, str)
         config = sections("config_dict", config_dict or {})
         key = checked_key("dec_key", dec_key)
@@ -106,7 +108,9 @@ class Model(Trainable):
 
         Raises TypeError for wrong arguments, RuntimeError for models that cannot be built, or do not go together."""
         if not isinstance(model_type, ModelType):
-            raise TypeError(f"model_type must be a ModelType, not {type(model_type).__name__}")
+            raise TypeError(
+                f"model_type must be a ModelType, as mslite.ModelType.MINDIR_LITE, not {type(model_type).__name__}"
+            )
         paths, settings = (model_file(backbone), model_file(head)), native_settings(context)
         training = native_train_cfg(TrainCfg() if train_cfg is None else train_cfg)
 
@@ -201,6 +205,7 @@ class Model(Trainable):
         """Bytes of activations, and of what operators need besides, for the present shapes. Beyond MindSpore Lite.
 
         Raises RuntimeError while the model is not built."""
+        self._check_built()
         return self._workers.run(lambda model: model.workspace_bytes())
 
     def placements(self) -> list[Placement]:
@@ -208,6 +213,7 @@ class Model(Trainable):
         context asks for is missing. Empty where no GPU was asked. Beyond MindSpore Lite.
 
         Raises RuntimeError while the model is not built."""
+        self._check_built()
         return self._workers.run(lambda model: [Placement(*placed) for placed in model.placements()])
 
 

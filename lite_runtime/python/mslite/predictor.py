@@ -51,11 +51,13 @@ class Predictor:
         self._outputs = [meta_of(meta) for meta in model.outputs()]
 
     def get_inputs(self) -> list[Tensor]:
-        """Tensors for the inputs, without contents: fill them and hand them to `predict`."""
+        """Tensors for the inputs, without contents: fill them and hand them to `predict`. Raises RuntimeError without a model."""
+        self._check_built()
         return [Tensor(meta) for meta in self._inputs]
 
     def get_outputs(self) -> tuple[TensorMeta, ...]:
-        """What is known of the outputs before a run, or of those of the last one."""
+        """What is known of the outputs before a run, or of those of the last one. Raises RuntimeError without a model."""
+        self._check_built()
         return tuple(TensorMeta(meta.name, meta.dtype, meta.shape, meta.format) for meta in self._outputs)
 
     def predict(self, inputs: Sequence[Input], outputs: Sequence[Tensor | Array] | None = None) -> list[Tensor]:
@@ -134,7 +136,10 @@ def _native_inputs(metas: Sequence[TensorMeta], inputs: Sequence[Input]) -> _Nat
         if not isinstance(given, np.ndarray) and hasattr(given, "__dlpack__"):
             array = np.from_dlpack(given)
         if not isinstance(array, np.ndarray):
-            raise TypeError(f"input '{meta.name}' must be a Tensor or a NumPy array, not {type(given).__name__}")
+            raise TypeError(
+                f"input '{meta.name}' must be a Tensor or a NumPy array, not {type(given).__name__}"
+                + ("; np.array(it) makes one" if isinstance(given, list | tuple | int | float) else "")
+            )
         if data_type_of(array) != meta.dtype:
             raise TypeError(
                 f"input '{meta.name}' holds {meta.dtype.name}, the array {array.dtype}{cast_to(meta.dtype)}"
@@ -164,7 +169,8 @@ def _native_outputs(metas: Sequence[TensorMeta], outputs: Sequence[Tensor | Arra
 
 def _listed(name: str, tensors: Sequence[Any], count: int) -> list[Any]:
     if not isinstance(tensors, list | tuple):
-        raise TypeError(f"{name} must be a list of Tensor, not {type(tensors).__name__}")
+        hint = f"; give [{name.removesuffix('s')}]" if isinstance(tensors, Tensor | np.ndarray) and count == 1 else ""
+        raise TypeError(f"{name} must be a list of Tensor, not {type(tensors).__name__}{hint}")
     if len(tensors) != count:
         given = f"{len(tensors)} {'was' if len(tensors) == 1 else 'were'} given"
         raise ValueError(f"the model has {counted(count, name.removesuffix('s'))}, {given}")
