@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import mslite
-from mslite.converter.command_words import joined
+from mslite.converter.command_words import canonical, joined
 from mslite.converter.config_file import read_config
 from mslite.converter.convert import convert, stage_names
 from mslite.converter.errors import ConversionError, ExitStatus, ReturnCode, UsageError
@@ -163,9 +163,10 @@ def asks_for_code(given: Mapping[str, str]) -> bool:
     value = keys.get("enable_micro", "")
     if not value:
         raise UsageError("INPUT MISSING: enable_micro=true in [micro_param] makes C, enable_micro=false a model file")
-    if value not in ("true", "false"):
-        raise UsageError("INPUT ILLEGAL: enable_micro must be true|false")
-    return value == "true"
+    found = canonical(value, ("true", "false"))
+    if found is None:
+        raise UsageError(f"INPUT ILLEGAL: enable_micro must be true|false, not {quoted(value)}")
+    return found == "true"
 
 
 def _generate(given: Mapping[str, str]) -> None:

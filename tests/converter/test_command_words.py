@@ -12,12 +12,14 @@ from mslite.codegen.flag_values import bytes_of
 from mslite.codegen.sparse.cli import main as sparse
 from mslite.converter.cli import main as converter
 from mslite.converter.command_words import joined
+from mslite.converter.errors import UsageError
 from mslite.converter.flag_values import options_of
 from mslite.converter.flags import GROUPS, split_arguments, takes
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.show import main as show
 from mslite.cropper.cli import main as crop
 from mslite.cropper.original import main as cropper
+from mslite.quantizer.settings import CommonQuantParam, Method, read_section
 from tests.converter.onnx_models import small_network
 
 PROGRAMS = {
@@ -142,6 +144,16 @@ def test_a_folder_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixtur
     """Said before anything is computed."""
     assert converter(["--modelFile=a.onnx", f"--outputFile={tmp_path / 'none' / 'net'}"]) == 1
     assert f"cannot be written: there is no folder '{tmp_path / 'none'}'" in capsys.readouterr().err
+
+
+def test_values_of_configuration_files_in_any_case() -> None:
+    settings = read_section(
+        CommonQuantParam, "common_quant_param", {"quant_type": "weight_quant", "enable_encode": "True"}
+    )
+    assert settings.quant_type is Method.WEIGHT_QUANT
+    assert settings.enable_encode is True
+    with pytest.raises(UsageError, match=r"must be WEIGHT_QUANT.FULL_QUANT.DYNAMIC_QUANT, not 'wight_quant'"):
+        read_section(CommonQuantParam, "common_quant_param", {"quant_type": "wight_quant"})
 
 
 @pytest.mark.parametrize("text", ["2048", "2K", "2kb", "2KiB"])
