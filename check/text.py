@@ -14,7 +14,7 @@ from mslite.benchmark.page import grouped, size
 from mslite.check.facts import EngineFacts, Examination, TargetFacts
 from mslite.converter.errors import Blocker
 from mslite.converter.ethosu import Placement
-from mslite.converter.quoting import quoted, readable, shortened
+from mslite.converter.quoting import counted, quoted, readable, shortened
 from mslite.converter.shares import NOT_KNOWN, Share
 
 _MOST_NAMES = 12
@@ -35,7 +35,7 @@ def verdict(found: Examination) -> str:
     if not found.converts:
         count = len(found.blockers)
         return f"{found.file} cannot be converted: {count} {'node stands' if count == 1 else 'nodes stand'} in the way"
-    return f"{found.file} can be converted: {len(found.nodes)} nodes, {grouped(found.macs)} multiply-accumulates"
+    return f"{found.file} can be converted: {counted(len(found.nodes), 'node')}, {grouped(found.macs)} multiply-accumulates"
 
 
 def print_examination(found: Examination, console: Console | None = None) -> None:
