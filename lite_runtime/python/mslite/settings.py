@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 
 def checked(name: str, value: Any, kind: type[Any]) -> Any:
@@ -63,10 +63,12 @@ def counted(number: int, what: str) -> str:
 class Known:
     """Refuses attributes that it does not have: a misspelt one would change nothing, and nobody would see it."""
 
-    def __setattr__(self, name: str, value: object) -> None:
-        if not name.startswith("_") and not self._has(name):
-            raise AttributeError(f"{type(self).__name__} has no setting '{name}'{_meant(name, self._settings())}")
-        super().__setattr__(name, value)
+    if not TYPE_CHECKING:  # which knows the names, and takes a __setattr__ for one that takes any
+
+        def __setattr__(self, name: str, value: object) -> None:
+            if not name.startswith("_") and not self._has(name):
+                raise AttributeError(f"{type(self).__name__} has no setting '{name}'{_meant(name, self._settings())}")
+            super().__setattr__(name, value)
 
     def _has(self, name: str) -> bool:
         return hasattr(type(self), name)
@@ -98,13 +100,15 @@ class Settings(Known):
 
     _names: ClassVar[tuple[str, ...]] = ()
 
-    def __setattr__(self, name: str, value: object) -> None:
-        kind = type(vars(self).get(name, value))
-        if issubclass(kind, Settings) and not isinstance(value, kind):
-            raise TypeError(
-                f"{name} must be {kind.__name__}, not {type(value).__name__}; its settings are set one by one"
-            )
-        super().__setattr__(name, value)
+    if not TYPE_CHECKING:  # which knows the names, and takes a __setattr__ for one that takes any
+
+        def __setattr__(self, name: str, value: object) -> None:
+            kind = type(vars(self).get(name, value))
+            if issubclass(kind, Settings) and not isinstance(value, kind):
+                raise TypeError(
+                    f"{name} must be {kind.__name__}, not {type(value).__name__}; its settings are set one by one"
+                )
+            super().__setattr__(name, value)
 
     def _has(self, name: str) -> bool:
         return name in self._names

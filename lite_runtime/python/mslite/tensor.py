@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mslite.meta import Meta, TensorMeta, data_size, element_num, fits, layout_hint, text_of
-from mslite.settings import Known, checked
+from mslite.settings import checked
 from mslite.types import DataType, Format, cast_to, data_type_of, numpy_type
 
 Array = npt.NDArray[Any]
@@ -41,7 +41,7 @@ def sizes_of(name: str, shape: Any) -> list[int]:
     return sizes
 
 
-class Tensor(Known):
+class Tensor:
     """A tensor of host memory.
 
     `tensor` is another Tensor, whose contents are shared, a TensorMeta, or a NumPy array, which is shared where it is
@@ -50,6 +50,9 @@ class Tensor(Known):
 
     Raises TypeError and ValueError for what does not fit.
     """
+
+    # A misspelt attribute is an error; one is set in no time, which a `__setattr__` would not do.
+    __slots__ = ("__weakref__", "_array", "_dtype", "_format", "_name", "_shape")
 
     def __init__(
         self,
