@@ -1,6 +1,46 @@
-# make demo   set up, convert the repository's own small trained model, run it, show the result
-# make test   everything that CI runs
-# make help   the rest
+## start
+##   demo               set up, convert real models, run them, show the result
+##   setup              install what the tests need
+##   docs               the reference of the C++, C and Python APIs, in build/docs
+##   clean              remove what was built
+## test
+##   test               everything that CI runs: the parts below
+##   lint               formatting, types, likely faults, which folder may use which
+##   test-python        the Python tests
+##   test-runtime       the C++ tests
+##   test-java          the Java API
+##   test-sanitize      kernels, loader and hostile files under AddressSanitizer and UndefinedBehaviorSanitizer
+##   test-threads       what runs at the same time under ThreadSanitizer
+##   test-arm64         64-bit ARM, under QEMU
+##   test-armv7         32-bit ARM, under QEMU
+##   test-portable      the kernels as strict C99
+##   test-wheel         the wheel in a virtual environment of its own
+##   test-frameworks    what needs TensorFlow, PyTorch, Ray, OpenVINO or vela
+## check, longer than CI: an hour or less each
+##   check-slow         all of the parts below, hours
+##   check-models       each model of the set, edited at random
+##   check-graphs       2,000 random graphs, each operator in each element type
+##   check-fuzz-parsers the parsers under Atheris
+##   check-fuzz-runtime the loader under libFuzzer
+##   check-avx512       AVX-512 and VNNI kernels on an emulated processor
+##   check-marked       the tests marked slow
+##   check-soak         five minutes of threads under ThreadSanitizer
+##   check-compilers    the compilers and processors that CI leaves out
+##   check-java-arm64   the Java tests on 64-bit ARM, under QEMU
+##   check-frameworks   test-frameworks, and networks of mindcv beside MindSpore
+##   check-original     MindSpore Lite's own converter and runtime beside mslite
+## measure
+##   bench-peers        speed beside other runtimes
+##   bench-train        time and memory of a step of training beside PyTorch
+##   bench-vnni         instructions beside other runtimes on an emulated CPU with AVX-512 VNNI
+##   bench-arm64        instructions on emulated 64-bit ARM, beside other runtimes
+##   bench-original     mslite beside MindSpore Lite 2.0.0
+##   bench-micro        generated C on emulated Cortex-M boards: instructions, code, memory
+##   accuracy           what quantisation costs, beside other quantisers
+##   compare-training   real networks trained beside PyTorch, and a picture of the losses
+##   onnx-suite         the onnx package's own test cases, and the score by operator
+## generate
+##   operators          docs/operators.md and docs/primitives.md, after operators, kernels or parsers have changed
 PYTHON := .venv/bin/python
 MAKEFLAGS += --no-builtin-rules
 BUILD := build
@@ -12,24 +52,11 @@ CONFIGURE = cmake -S . -B $(1) -G Ninja -DPython3_EXECUTABLE=$(CURDIR)/$(PYTHON)
 SANITIZED = $(call CONFIGURE,$(BUILD)-sanitize,-DMSLITE_SANITIZE=ON -DMSLITE_TESTS=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O1 -g1" "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1")
 COMPILE = cmake --build $(1) -j2 > $(1).log 2>&1 || { cat $(1).log; exit 1; }
 
-# make check-slow   checks that take too long for CI: hours. Its parts, an hour or less each:
-#      check-models check-graphs check-fuzz-parsers check-fuzz-runtime check-avx512 check-marked check-soak check-compilers
-# make check-java-arm64 the Java tests on 64-bit ARM, emulated
-# make bench-peers  speed beside other runtimes
-# make bench-train  time and memory of a step of training beside PyTorch
-# make bench-vnni   instructions beside other runtimes on an emulated CPU with AVX-512 VNNI
-# make bench-original  mslite beside MindSpore Lite 2.0.0
-# make bench-arm64  instructions per inference on emulated 64-bit ARM, beside other runtimes
-# make bench-micro  generated C on emulated Cortex-M boards: instructions, code, memory
-# make operators    docs/operators.md and docs/primitives.md again, after operators, kernels or parsers have changed
-# make docs         the reference of the C++, C and Python APIs, in build/docs
-# make onnx-suite   the onnx package's own test cases, and the score by operator
-# make accuracy     what quantisation costs, beside other quantisers
-# make compare-training  real networks trained beside PyTorch, and a picture of the losses
 .PHONY: help setup-slow demo install test lint test-python test-runtime test-java test-sanitize test-threads test-arm64 test-armv7 test-portable test-wheel setup clean
 
 help:
-	@grep -hE '^# ' $(MAKEFILE_LIST) | sed 's/^# //'
+	@echo "make TARGET, one of"
+	@sed -n 's/^## \{0,1\}//p' $(firstword $(MAKEFILE_LIST))
 
 # ---- the newcomer's path ------------------------------------------------------------------------------------------
 

@@ -5,10 +5,18 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <limits>
+
+#include "help_text.h"
 
 namespace mslite::benchmark {
 namespace {
+
+std::string Lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
 
 std::string Assign(const Flag &flag, const std::string &text) {
   const std::string problem = std::string("--") + flag.name + "=" + text + ": expected ";
@@ -28,9 +36,9 @@ std::string Assign(const Flag &flag, const std::string &text) {
     // What is no number, or beyond all, would pass every comparison that it is the threshold of.
     if (text.empty() || *end != '\0' || !std::isfinite(value)) return problem + "a finite number";
     **real = value;
-  } else if (text == "true" || text == "1") {
+  } else if (Lower(text) == "true" || text == "1") {
     *std::get<bool *>(flag.target) = true;
-  } else if (text == "false" || text == "0") {
+  } else if (Lower(text) == "false" || text == "0") {
     *std::get<bool *>(flag.target) = false;
   } else {
     return problem + "true or false";
@@ -56,8 +64,7 @@ size_t Distance(const std::string &a, const std::string &b) {
 
 // Whether what a word sets is a key, under whatever spelling.
 bool IsSecret(const std::string &word) {
-  std::string name = word.substr(0, word.find('='));
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string name = Lower(word.substr(0, word.find('=')));
   return name.size() >= 3 && name.compare(name.size() - 3, 3, "key") == 0;
 }
 
@@ -66,22 +73,106 @@ std::string Shown(const std::string &word) {
   return IsSecret(word) && word.find('=') != std::string::npos ? word.substr(0, word.find('=') + 1) + "..." : word;
 }
 
+const Flag *Find(const std::vector<FlagGroup> &table, const std::string &name) {
+  for (const FlagGroup &group : table) {
+    for (const Flag &flag : group.flags) {
+      if (name == flag.name) return &flag;
+    }
+  }
+  return nullptr;
+}
+
+// The only flag whose name holds the word, or --modelFile, which has relatives; null where there is none, or several.
+const Flag *Containing(const std::string &word, const std::vector<FlagGroup> &table) {
+  const Flag *found = nullptr;
+  if (word.size() < 3) return nullptr;
+  if (Lower(word) == "model") return Find(table, "modelFile");
+  for (const FlagGroup &group : table) {
+    for (const Flag &flag : group.flags) {
+      if (Lower(flag.name).find(Lower(word)) == std::string::npos) continue;
+      if (found != nullptr) return nullptr;
+      found = &flag;
+    }
+  }
+  return found;
+}
+
 // The end of a message about a word that is no flag.
-std::string Meant(const std::string &argument, const std::vector<Flag> &table) {
-  constexpr size_t kNear = 2;
+std::string Meant(const std::string &argument, const std::vector<FlagGroup> &table) {
   const size_t begin = std::min(argument.find_first_not_of('-'), argument.size());
   const std::string name = argument.substr(begin, argument.find('=') - begin);
   const Flag *nearest = nullptr;
-  size_t least = kNear + 1;
-  for (const Flag &flag : table) {
-    const size_t distance = name.size() > 64 ? least : Distance(name, flag.name);
-    if (distance < least) {
-      least = distance;
-      nearest = &flag;
+  const size_t near = name.size() < 6 ? 1 : 2;
+  size_t least = near + 1;
+  for (const FlagGroup &group : table) {
+    for (const Flag &flag : group.flags) {
+      const size_t distance = name.size() > 64 ? least : Distance(name, flag.name);
+      if (distance < least) {
+        least = distance;
+        nearest = &flag;
+      }
     }
   }
+  if (nearest == nullptr) nearest = Containing(name, table);
   if (nearest != nullptr) return std::string("; did you mean --") + nearest->name + "?";
-  return "; flags are --name=value, the model is --modelFile=FILE.ms";
+  if (argument.rfind("--", 0) == 0) return "";
+  return "; flags are --name=value or --name value, values with blanks need quotes, the model is --modelFile=FILE.ms";
+}
+
+bool MayStandAlone(const Flag &flag) { return std::holds_alternative<bool *>(flag.target) || flag.alone != nullptr; }
+
+// Whether the word behind a flag is its value: a flag that needs one takes also what begins with one '-', as numbers
+// do.
+bool IsValueOf(const Flag &flag, const std::string &word) {
+  return MayStandAlone(flag) ? word.rfind('-', 0) != 0 : word.rfind("--", 0) != 0 && word != "-h";
+}
+
+// The words with each flag and its value in one: "--name value" and "--name = value" become "--name=value".
+std::vector<std::string> Joined(const std::vector<std::string> &words, const std::vector<FlagGroup> &table) {
+  std::vector<std::string> joined;
+  for (size_t i = 0; i < words.size(); ++i) {
+    joined.push_back(words[i]);
+    if (words[i] == "--") break;
+    const Flag *flag = words[i].rfind("--", 0) == 0 ? Find(table, words[i].substr(2)) : nullptr;
+    if (flag == nullptr || i + 1 == words.size()) continue;
+    const size_t value = words[i + 1] == "=" && i + 2 < words.size() ? i + 2 : i + 1;
+    if (!IsValueOf(*flag, words[value])) continue;
+    joined.back() += "=" + words[value];
+    i = value;
+  }
+  return joined;
+}
+
+// ParseArguments, of joined words.
+std::string ParseJoined(const std::vector<std::string> &words, const std::vector<FlagGroup> &table,
+                        const std::set<std::string> &not_built, std::set<std::string> *given) {
+  for (const std::string &argument : words) {
+    if (argument == "--") break;
+    if (argument == "-h") {
+      *std::get<bool *>(Find(table, "help")->target) = true;
+      continue;
+    }
+    // The original skips such words, so that a run with wrong settings looks like one with the right ones.
+    if (argument.rfind("--", 0) != 0) return "'" + Shown(argument) + "' is no flag" + Meant(argument, table);
+    const size_t equals = argument.find('=');
+    std::string name = argument.substr(2, equals == std::string::npos ? equals : equals - 2);
+    const bool has_value = equals != std::string::npos;
+    const bool negated = !has_value && name.rfind("no-", 0) == 0;
+    if (negated) name = name.substr(3);
+    if (not_built.count(name) != 0) return "--" + name + " is not built into this program";
+    const Flag *flag = Find(table, name);
+    if (flag == nullptr) return Shown(argument) + " is not a valid flag" + Meant(argument, table);
+    if (!given->insert(name).second) return "--" + name + " is given twice";
+    const bool is_switch = std::holds_alternative<bool *>(flag->target);
+    if (!has_value && !is_switch && flag->alone == nullptr)
+      return "--" + name + " needs a value: --" + name + "=" + flag->value;
+    if (negated && !is_switch) return argument + " is not a valid flag";
+    const char *alone = is_switch ? (negated ? "false" : "true") : flag->alone;
+    const std::string value = has_value ? argument.substr(equals + 1) : alone;
+    const std::string problem = Assign(*flag, value);
+    if (!problem.empty()) return problem;
+  }
+  return "";
 }
 
 }  // namespace
@@ -106,64 +197,45 @@ void Wipe(std::string *text) {
 void HideKey(int count, char **words) {
   for (int i = 0; i < count; ++i) {
     std::string word = words[i];
+    if (!IsSecret(word)) continue;
     const size_t equals = word.find('=');
-    if (equals == std::string::npos || !IsSecret(word)) continue;
-    std::fill(words[i] + equals + 1, words[i] + word.size(), '*');
+    if (equals != std::string::npos) {
+      std::fill(words[i] + equals + 1, words[i] + word.size(), '*');
+    } else if (word.rfind("--", 0) == 0) {  // the key is a word of its own
+      if (i + 2 < count && std::string(words[i + 1]) == "=") ++i;
+      if (i + 1 < count && words[i + 1][0] != '-') std::fill_n(words[i + 1], std::strlen(words[i + 1]), '*');
+    }
     Wipe(&word);
   }
 }
 
-std::string OneOf(const char *name, const std::string &value, const std::vector<std::string> &allowed) {
+std::string OneOf(const char *name, const std::vector<std::string> &allowed, std::string *value) {
   std::string list;
   for (const std::string &word : allowed) {
-    if (word == value) return "";
+    if (Lower(word) == Lower(*value)) {
+      *value = word;
+      return "";
+    }
     list += (list.empty() ? "" : ", ") + word;
   }
-  return std::string("--") + name + "=" + value + ": expected one of " + list;
+  return std::string("--") + name + "=" + *value + ": expected one of " + list;
 }
 
-std::string ParseArguments(const std::vector<std::string> &arguments, const std::vector<Flag> &table,
+std::string ParseArguments(const std::vector<std::string> &arguments, const std::vector<FlagGroup> &table,
                            const std::set<std::string> &not_built, std::set<std::string> *given) {
-  for (const std::string &argument : arguments) {
-    if (argument == "--") break;
-    if (argument == "-h") {
-      for (const Flag &flag : table) {
-        if (std::string(flag.name) == "help") *std::get<bool *>(flag.target) = true;
-      }
-      continue;
-    }
-    // The original skips such words, so that a run with wrong settings looks like one with the right ones.
-    if (argument.rfind("--", 0) != 0) return "'" + Shown(argument) + "' is no flag" + Meant(argument, table);
-    const size_t equals = argument.find('=');
-    std::string name = argument.substr(2, equals == std::string::npos ? equals : equals - 2);
-    const bool has_value = equals != std::string::npos;
-    const bool negated = !has_value && name.rfind("no-", 0) == 0;
-    if (negated) name = name.substr(3);
-    if (not_built.count(name) != 0) return "--" + name + " is not built into this program";
-    const Flag *flag = nullptr;
-    for (const Flag &candidate : table) {
-      if (name == candidate.name) flag = &candidate;
-    }
-    if (flag == nullptr) return Shown(argument) + " is not a valid flag" + Meant(argument, table);
-    if (!given->insert(name).second) return "--" + name + " is given twice";
-    const bool is_switch = std::holds_alternative<bool *>(flag->target);
-    if (!has_value && !is_switch && flag->alone == nullptr)
-      return "--" + name + " needs a value: --" + name + "=" + flag->value;
-    if (negated && !is_switch) return argument + " is not a valid flag";
-    const char *alone = is_switch ? (negated ? "false" : "true") : flag->alone;
-    const std::string value = has_value ? argument.substr(equals + 1) : alone;
-    const std::string problem = Assign(*flag, value);
-    if (!problem.empty()) return problem;
-  }
-  return "";
+  std::vector<std::string> joined = Joined(arguments, table);
+  const std::string problem = ParseJoined(joined, table, not_built, given);
+  for (std::string &word : joined) Wipe(&word);  // it may hold a key
+  return problem;
 }
 
-std::string DescribeFlags(const std::vector<Flag> &table) {
+std::string DescribeFlags(const std::vector<FlagGroup> &table) {
   std::string text;
-  for (const Flag &flag : table) {
-    std::string head = std::string("  --") + flag.name + (*flag.value == '\0' ? "" : "=") + flag.value;
-    head.resize(std::max<size_t>(head.size() + 2, 44), ' ');
-    text += head + flag.help + "\n";
+  for (const FlagGroup &group : table) {
+    text += (text.empty() ? "" : "\n") + std::string(group.title) + ":\n";
+    for (const Flag &flag : group.flags) {
+      text += Described(std::string("  --") + flag.name + (*flag.value == '\0' ? "" : "=") + flag.value, flag.help);
+    }
   }
   return text;
 }

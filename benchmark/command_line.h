@@ -1,4 +1,5 @@
-// Command lines of --name=value, as the original's: tables of flags, their help, and words that are none.
+// Command lines of --name=value, as the original's, or --name value: tables of flags, their help, and words that are
+// none.
 #ifndef MSLITE_BENCHMARK_COMMAND_LINE_H_
 #define MSLITE_BENCHMARK_COMMAND_LINE_H_
 
@@ -17,16 +18,21 @@ struct Flag {
   const char *alone = nullptr;  // the value of a flag that may stand without one
 };
 
+struct FlagGroup {
+  const char *title;
+  std::vector<Flag> flags;
+};
+
 // Sets the targets of the flags in `arguments`, and `given` to their names; "-h" is the flag "help". `not_built` are
 // flags of the original that the program knows and does not have. Empty on success, else what is wrong.
-std::string ParseArguments(const std::vector<std::string> &arguments, const std::vector<Flag> &table,
+std::string ParseArguments(const std::vector<std::string> &arguments, const std::vector<FlagGroup> &table,
                            const std::set<std::string> &not_built, std::set<std::string> *given);
 
-// A line for each flag.
-std::string DescribeFlags(const std::vector<Flag> &table);
+// The flags, group by group, as wide as the terminal.
+std::string DescribeFlags(const std::vector<FlagGroup> &table);
 
-// "" when the value is one that is allowed, else a message.
-std::string OneOf(const char *name, const std::string &value, const std::vector<std::string> &allowed);
+// Makes of a value the allowed one that it is but for its case. "" on success, else a message.
+std::string OneOf(const char *name, const std::vector<std::string> &allowed, std::string *value);
 
 // Puts stars over the key in the words themselves: neither other users, who see them, nor reports get it.
 void HideKey(int count, char **words);

@@ -12,51 +12,86 @@ constexpr int64_t kMostRequests = 10'000'000;  // 48 bytes each are kept
 constexpr int kHighestRate = 1'000'000;
 constexpr char kHexadecimal[] = "0123456789abcdefABCDEF";
 
-std::vector<Flag> Table(Flags *f) {
+std::vector<FlagGroup> Table(Flags *f) {
   return {
-      {"modelFile", &f->modelFile, "FILE", "the .ms model (required)"},
-      {"modelType", &f->modelType, "MindIR|MindIR_Lite", "kind of model; a .ms file loads under either"},
-      {"device", &f->device, "CPU|GPU", "where to run (CPU); what the GPU has no kernel for runs on the CPU"},
-      {"deviceId", &f->deviceId, "N", "with --device=GPU: which GPU (0)"},
-      {"numThreads", &f->numThreads, "N", "threads (2)"},
-      {"interOpParallelNum", &f->interOpParallelNum, "N", "branches that run at the same time (1)"},
-      {"cpuBindMode", &f->cpuBindMode, "0|1|2", "no binding, bigger cores first, middle cores first (1)"},
-      {"cpuCoreList", &f->cpuCoreList, "0,1,...", "cores to run on; overrides cpuBindMode"},
-      {"enableFp16", &f->enableFp16, "", "prefer float16 where the CPU computes in it, or the GPU stores it"},
-      {"enableParallel", &f->enableParallel, "",
-       "with --device=GPU: the CPU runs some branches while the GPU runs others"},
-      {"enableParallelPredict", &f->enableParallelPredict, "", "many requests at once, to workers that share weights"},
-      {"workersNum", &f->workersNum, "N", "with it: requests that are computed at the same time (2)"},
-      {"parallelNum", &f->parallelNum, "N", "with it: threads that send requests (2)"},
-      {"parallelTaskNum", &f->parallelTaskNum, "N", "with it: requests that each sends (2); -1: until interrupted"},
-      {"requestRate", &f->requestRate, "R",
-       "with it: R requests a second arrive, answered or not; else each thread waits"},
-      {"warmUpLoopCount", &f->warmUpLoopCount, "N", "runs that are not timed (3)"},
-      {"loopCount", &f->loopCount, "N", "timed runs (10)"},
-      {"inDataFile", &f->inDataFile, "A,B,...", "one raw binary file per input; random data without"},
-      {"inputShapes", &f->inputShapes, "1,32,32,3:1,10", "input shapes by position"},
-      {"inputShape", &f->inputShape, "a:1,32,32,3;b:1,10", "input shapes by name"},
-      {"shapeStep", &f->shapeStep, "a:0,1;b.*:0,0,1,0",
-       "what each timed run adds to the input shapes: times planning of shapes that were not seen before"},
-      {"benchmarkDataFile", &f->benchmarkDataFile, "FILE", "expected outputs: compare instead of timing"},
-      {"benchmarkDataType", &f->benchmarkDataType, "FLOAT|INT32|INT8|UINT8", "type of the expected outputs"},
-      {"accuracyThreshold", &f->accuracyThreshold, "PERCENT", "largest mean relative error (0.5)"},
-      {"cosineDistanceThreshold", &f->cosineDistanceThreshold, "X", "smallest mean cosine; compared when >= -1"},
-      {"timeProfiling", &f->timeProfiling, "", "print the time of each operator"},
-      {"stepLimit", &f->stepLimit, "N", "operators of one run, after which it ends with an error (0: any number)"},
-      {"timeLimit", &f->timeLimit, "MS", "milliseconds of one run, after which it ends with an error (0: any time)"},
-      {"memoryLimit", &f->memoryLimit, "MIB", "memory of activations and results (0: what the machine has)"},
-      {"configFile", &f->configFile, "FILE", "configuration for Model::LoadConfig"},
-      {"pluginPath", &f->pluginPath, "A.so;B.so", "plug-ins with kernels of custom operators"},
-      {"provider", &f->provider, "NAME", "whose registered kernels come before the library's own"},
-      {"decryptKey", &f->decryptKey, "HEX", "key of an encrypted model: 32, 48 or 64 hexadecimal digits"},
-      {"cryptoLibPath", &f->cryptoLibPath, "FILE", "OpenSSL's libcrypto, which decrypts; found by its name without"},
-      {"verifyDigest", &f->verifyDigest, "SHA256",
-       "compare the file with the digest at its end first, or with this one", "on"},
-      {"jsonFile", &f->jsonFile, "FILE", "write every figure as JSON"},
-      {"htmlFile", &f->htmlFile, "FILE", "write a report with pictures, one self-contained page"},
-      {"version", &f->version, "", "print the version"},
-      {"help", &f->help, "", "print this; so does -h"},
+      {"model",
+       {
+           {"modelFile", &f->modelFile, "FILE", "the .ms model (required)"},
+           {"modelType", &f->modelType, "MindIR|MindIR_Lite", "kind of model; a .ms file loads under either"},
+           {"configFile", &f->configFile, "FILE", "configuration for Model::LoadConfig"},
+           {"pluginPath", &f->pluginPath, "A.so;B.so", "plug-ins with kernels of custom operators"},
+           {"provider", &f->provider, "NAME", "whose registered kernels come before the library's own"},
+       }},
+      {"input",
+       {
+           {"inDataFile", &f->inDataFile, "A,B,...", "one raw binary file per input; random data without"},
+           {"inputShape", &f->inputShape, "a:1,32,32,3;b:1,10", "input shapes by name"},
+           {"inputShapes", &f->inputShapes, "1,32,32,3:1,10", "input shapes by position"},
+       }},
+      {"device and threads",
+       {
+           {"device", &f->device, "CPU|GPU", "where to run (CPU); what the GPU has no kernel for runs on the CPU"},
+           {"deviceId", &f->deviceId, "N", "with --device=GPU: which GPU (0)"},
+           {"numThreads", &f->numThreads, "N", "threads (2)"},
+           {"interOpParallelNum", &f->interOpParallelNum, "N", "branches that run at the same time (1)"},
+           {"cpuBindMode", &f->cpuBindMode, "0|1|2", "no binding, bigger cores first, middle cores first (1)"},
+           {"cpuCoreList", &f->cpuCoreList, "0,1,...", "cores to run on; overrides cpuBindMode"},
+           {"enableFp16", &f->enableFp16, "", "prefer float16 where the CPU computes in it, or the GPU stores it"},
+           {"enableParallel", &f->enableParallel, "",
+            "with --device=GPU: the CPU runs some branches while the GPU runs others"},
+       }},
+      {"measure",
+       {
+           {"warmUpLoopCount", &f->warmUpLoopCount, "N", "runs that are not timed (3)"},
+           {"loopCount", &f->loopCount, "N", "timed runs (10)"},
+           {"timeProfiling", &f->timeProfiling, "", "print the time of each operator"},
+           {"shapeStep", &f->shapeStep, "a:0,1;b.*:0,0,1,0",
+            "what each timed run adds to the input shapes: times planning of shapes that were not seen before"},
+       }},
+      {"measure many requests at once",
+       {
+           {"enableParallelPredict", &f->enableParallelPredict, "",
+            "many requests at once, to workers that share weights"},
+           {"workersNum", &f->workersNum, "N", "with it: requests that are computed at the same time (2)"},
+           {"parallelNum", &f->parallelNum, "N", "with it: threads that send requests (2)"},
+           {"parallelTaskNum", &f->parallelTaskNum, "N",
+            "with it: requests that each sends (2); -1: until interrupted"},
+           {"requestRate", &f->requestRate, "R",
+            "with it: R requests a second arrive, answered or not; else each thread waits"},
+       }},
+      {"compare",
+       {
+           {"benchmarkDataFile", &f->benchmarkDataFile, "FILE", "expected outputs: compare instead of timing"},
+           {"benchmarkDataType", &f->benchmarkDataType, "FLOAT|INT32|INT8|UINT8", "type of the expected outputs"},
+           {"accuracyThreshold", &f->accuracyThreshold, "PERCENT", "largest mean relative error (0.5)"},
+           {"cosineDistanceThreshold", &f->cosineDistanceThreshold, "X", "smallest mean cosine; compared when >= -1"},
+       }},
+      {"limits",
+       {
+           {"stepLimit", &f->stepLimit, "N", "operators of one run, after which it ends with an error (0: any number)"},
+           {"timeLimit", &f->timeLimit, "MS",
+            "milliseconds of one run, after which it ends with an error (0: any time)"},
+           {"memoryLimit", &f->memoryLimit, "MIB", "memory of activations and results (0: what the machine has)"},
+       }},
+      {"security",
+       {
+           {"decryptKey", &f->decryptKey, "HEX", "key of an encrypted model: 32, 48 or 64 hexadecimal digits"},
+           {"cryptoLibPath", &f->cryptoLibPath, "FILE",
+            "OpenSSL's libcrypto, which decrypts; found by its name without"},
+           {"verifyDigest", &f->verifyDigest, "SHA256",
+            "compare the file with the digest at its end first, or with this one", "on"},
+       }},
+      {"output",
+       {
+           {"jsonFile", &f->jsonFile, "FILE", "write every figure as JSON"},
+           {"htmlFile", &f->htmlFile, "FILE", "write a report with pictures, one self-contained page"},
+           {"quiet", &f->quiet, "", "print results only: neither settings nor a line for each request"},
+       }},
+      {"help",
+       {
+           {"version", &f->version, "", "print the version"},
+           {"help", &f->help, "", "print this; so does -h"},
+       }},
   };
 }
 
@@ -105,7 +140,8 @@ std::string CheckParallel(const Flags &flags, const std::set<std::string> &given
   return "";
 }
 
-std::string Check(const Flags &flags, const std::set<std::string> &given) {
+std::string Check(const std::set<std::string> &given, Flags *values) {
+  const Flags &flags = *values;
   if (flags.help || flags.version) return "";
   if (flags.modelFile.empty()) return "modelPath is required: give --modelFile=FILE.ms";
   if (flags.loopCount < 1) return "--loopCount must be at least 1";
@@ -133,18 +169,24 @@ std::string Check(const Flags &flags, const std::set<std::string> &given) {
     return "--decryptKey: expected 32, 48 or 64 hexadecimal digits";
   }
   if (!flags.cryptoLibPath.empty() && digits == 0) return "--cryptoLibPath needs --decryptKey";
+  std::string problem = OneOf("device", {"CPU", "GPU", "NPU", "Ascend"}, &values->device);
+  if (!problem.empty()) return problem;
   if (flags.device != "CPU" && flags.device != "GPU") {
-    const std::string problem = OneOf("device", flags.device, {"CPU", "GPU", "NPU", "Ascend"});
-    return problem.empty() ? "--device=" + flags.device + " is not built into this program; use CPU or GPU" : problem;
+    return "--device=" + flags.device + " is not built into this program; use CPU or GPU";
+  }
+  if (flags.cpuCoreList.find_first_not_of("0123456789,") != std::string::npos) {
+    return "--cpuCoreList=" + flags.cpuCoreList + ": expected numbers of cores between commas, as 0,1";
   }
   if (flags.deviceId < 0) return "--deviceId must not be negative";
   if (flags.device == "CPU" && given.count("deviceId") != 0) return "--deviceId needs --device=GPU";
   if (flags.device == "GPU" && flags.enableParallelPredict) {
     return "--enableParallelPredict measures the CPU; leave out --device=GPU";
   }
-  std::string problem = OneOf("modelType", flags.modelType, {"MindIR", "MindIR_Lite"});
+  problem = OneOf("modelType", {"MindIR", "MindIR_Lite"}, &values->modelType);
   if (problem.empty()) {
-    problem = OneOf("benchmarkDataType", flags.benchmarkDataType, {"FLOAT", "INT32", "INT8", "UINT8"});
+    if (flags.benchmarkDataType == "float32" || flags.benchmarkDataType == "FLOAT32")
+      values->benchmarkDataType = "FLOAT";
+    problem = OneOf("benchmarkDataType", {"FLOAT", "INT32", "INT8", "UINT8"}, &values->benchmarkDataType);
   }
   if (problem.empty() && !flags.inputShape.empty() && !flags.inputShapes.empty()) {
     problem = "give --inputShape or --inputShapes, not both";
@@ -168,7 +210,7 @@ std::string TakeKey(std::string *digits) {
 std::string ParseFlags(const std::vector<std::string> &arguments, Flags *flags) {
   std::set<std::string> given;
   const std::string problem = ParseArguments(arguments, Table(flags), NotBuilt(), &given);
-  return problem.empty() ? Check(*flags, given) : problem;
+  return problem.empty() ? Check(given, flags) : problem;
 }
 
 std::string Usage() {

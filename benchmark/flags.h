@@ -47,6 +47,7 @@ struct Flags {
   std::string verifyDigest;  // "on", or the digest that is expected
   std::string jsonFile;
   std::string htmlFile;
+  bool quiet = false;
   bool version = false;
   bool help = false;
 };

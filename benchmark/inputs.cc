@@ -7,11 +7,17 @@
 #include <iostream>
 #include <random>
 
+#include "program.h"
+
 namespace mslite::benchmark {
 namespace {
 
 using mindspore::DataType;
 using mindspore::MSTensor;
+
+std::string Counted(size_t count, const char *what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
 
 std::string ParseShape(const std::string &text, std::vector<int64_t> *shape) {
   for (const std::string &word : Split(text, ",")) {
@@ -23,11 +29,31 @@ std::string ParseShape(const std::string &text, std::vector<int64_t> *shape) {
   return "";
 }
 
+std::string Names(const std::vector<MSTensor> &inputs) {
+  std::string names;
+  for (const MSTensor &input : inputs) names += (names.empty() ? "'" : ", '") + input.Name() + "'";
+  return names;
+}
+
 template <typename T, typename Distribution>
 void Fill(MSTensor *tensor, Distribution distribution) {
   std::mt19937 engine;  // NOLINT: default seed on purpose, every run gets the same numbers
   auto *data = static_cast<T *>(tensor->MutableData());
   for (int64_t i = 0; i < tensor->ElementNum(); ++i) data[i] = static_cast<T>(distribution(engine));
+}
+
+// The files of --inDataFile, between commas or, as in the original, blanks; a file whose name has blanks is one.
+std::vector<std::string> FilesOf(const std::string &text) {
+  std::vector<std::string> files;
+  for (const std::string &piece : Split(text, ",")) {
+    const std::vector<std::string> words = Split(piece, " \t");
+    if (words.size() > 1 && std::ifstream(piece)) {
+      files.push_back(piece);
+    } else {
+      files.insert(files.end(), words.begin(), words.end());
+    }
+  }
+  return files;
 }
 
 std::string LoadFile(const std::string &path, MSTensor *tensor) {
@@ -74,10 +100,14 @@ std::string RequestedShapes(const std::string &by_position, const std::string &b
                             const std::vector<MSTensor> &inputs, std::vector<std::vector<int64_t>> *shapes) {
   for (const MSTensor &input : inputs) shapes->push_back(input.Shape());
   if (!by_position.empty()) {
+    if (by_position.find_first_not_of("0123456789,:- ") != std::string::npos) {
+      return "--inputShapes=" + by_position +
+             ": expected sizes between commas, shapes between colons, as 1,8,8,3:1,10; " + "names go with --inputShape";
+    }
     const std::vector<std::string> texts = Split(by_position, ":");
     if (texts.size() != inputs.size()) {
-      return "--inputShapes gives " + std::to_string(texts.size()) + " shapes; the model has " +
-             std::to_string(inputs.size()) + " inputs";
+      return "--inputShapes gives " + Counted(texts.size(), "shape") + "; the model has " +
+             Counted(inputs.size(), "input");
     }
     for (size_t i = 0; i < texts.size(); ++i) {
       (*shapes)[i].clear();
@@ -96,7 +126,8 @@ std::string RequestedShapes(const std::string &by_position, const std::string &b
       const std::string problem = ParseShape(entry.substr(colon + 1), &(*shapes)[i]);
       if (!problem.empty()) return "--inputShape: " + problem;
     }
-    if (!found) return "--inputShape: the model has no input '" + name + "'";
+    if (colon == std::string::npos) return "--inputShape: '" + entry + "' is not NAME:1,2,3";
+    if (!found) return "--inputShape: the model has no input '" + name + "'; it has " + Names(inputs);
   }
   for (size_t i = 0; i < shapes->size(); ++i) {
     std::vector<int64_t> &shape = (*shapes)[i];
@@ -126,14 +157,14 @@ std::string ResizeTo(const std::vector<std::vector<int64_t>> &shapes, mindspore:
     std::cout << "\n";
   }
   const mindspore::Status status = model->Resize(inputs, shapes);
-  return status.IsError() ? status.ToString() : "";
+  return status.IsError() ? Reason(status) : "";
 }
 
 std::string FillInputs(const Flags &flags, std::vector<MSTensor> *inputs) {
-  const std::vector<std::string> paths = Split(flags.inDataFile, ", \t");
+  const std::vector<std::string> paths = FilesOf(flags.inDataFile);
   if (!flags.inDataFile.empty() && paths.size() != inputs->size()) {
-    return "--inDataFile names " + std::to_string(paths.size()) + " files; the model has " +
-           std::to_string(inputs->size()) + " inputs";
+    return "--inDataFile names " + Counted(paths.size(), "file") + "; the model has " +
+           Counted(inputs->size(), "input");
   }
   for (size_t i = 0; i < inputs->size(); ++i) {
     MSTensor &tensor = (*inputs)[i];

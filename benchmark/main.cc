@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <sstream>
 
 #include "accuracy.h"
 #include "files.h"
@@ -31,6 +32,31 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using mindspore::MSTensor;
+
+// Keeps standard output back until it is known that the model runs: an error is one line, not one below the settings.
+class Opening {
+ public:
+  explicit Opening(bool is_quiet) : is_quiet_(is_quiet), stream_(std::cout.rdbuf(text_.rdbuf())) {}
+  ~Opening() { End(); }
+  Opening(const Opening &) = delete;
+  Opening &operator=(const Opening &) = delete;
+
+  void Print() {
+    if (stream_ == nullptr) return;
+    End();
+    if (!is_quiet_) std::cout << text_.str();
+  }
+
+ private:
+  void End() {
+    if (stream_ != nullptr) std::cout.rdbuf(stream_);
+    stream_ = nullptr;
+  }
+
+  const bool is_quiet_;
+  std::ostringstream text_;
+  std::streambuf *stream_;
+};
 
 void PrintFlags(const Flags &flags) {
   static const char *const bind_modes[] = {"NO_BIND", "HIGHER_CPU", "MID_CPU"};
@@ -127,7 +153,7 @@ std::string RunOnce(RunWatch *watch, mindspore::Model *model, const std::vector<
   const Clock::time_point start = Clock::now();
   const mindspore::Status status = model->Predict(inputs, &outputs, before, after);
   *ms = MillisecondsSince(start);
-  return status.IsError() ? "Inference error " + status.ToString() : "";
+  return status.IsError() ? "Inference error: " + Reason(status) : "";
 }
 
 // Beyond the original's tables: speed of each operator, as a share of what the cores can do.
@@ -163,13 +189,13 @@ std::string Measure(const Flags &flags, mindspore::Model *model, Result *result)
   const std::vector<MSTensor> inputs = model->GetInputs();
   double ms = 0;
   const std::unique_ptr<RunWatch> watch = WatchFor(flags);
-  std::cout << "Running warm up loops...\n";
+  if (!flags.quiet) std::cout << "Running warm up loops...\n";
   for (int i = 0; i < flags.warmUpLoopCount; ++i) {
     const std::string problem = RunOnce(watch.get(), model, inputs, &ms, nullptr);
     if (!problem.empty()) return problem;
     if (i == 0) result->first_run_ms = ms;
   }
-  std::cout << "Running benchmark loops...\n";
+  if (!flags.quiet) std::cout << "Running benchmark loops...\n";
   // Operators are timed in runs of their own, so that their callbacks do not disturb the figures above them.
   for (int i = 0; i < flags.loopCount; ++i) {
     const std::string problem = RunOnce(watch.get(), model, inputs, &ms, nullptr);
@@ -178,9 +204,9 @@ std::string Measure(const Flags &flags, mindspore::Model *model, Result *result)
     result->runs_ms.push_back(ms);
   }
   result->statistics = Summarize(result->runs_ms);
-  if (const mindspore::Status status = InspectPlan(*model, &result->plan); status.IsError()) return status.ToString();
+  if (const mindspore::Status status = InspectPlan(*model, &result->plan); status.IsError()) return Reason(status);
   if (const mindspore::Status status = InspectPlacement(*model, &result->placement); status.IsError()) {
-    return status.ToString();
+    return Reason(status);
   }
   if (flags.timeProfiling || !flags.jsonFile.empty() || !flags.htmlFile.empty()) {
     Profile profile;
@@ -250,10 +276,11 @@ void PrintSummary(const Result &result) {
   }
 }
 
-std::string Compare(const Flags &flags, mindspore::Model *model) {
+std::string Compare(const Flags &flags, mindspore::Model *model, Opening *opening) {
   std::map<std::string, ExpectedTensor> expected;
   std::string problem = ReadExpected(flags.benchmarkDataFile, &expected);
   if (!problem.empty()) return problem;
+  opening->Print();
   std::cout << "MarkAccuracy\n";
   PrintInputs(model->GetInputs());
   double ms = 0;
@@ -269,7 +296,7 @@ std::string MakeOrigin(const Flags &flags, const std::string &command, Origin *o
   origin->bytes = static_cast<int64_t>(std::filesystem::file_size(flags.modelFile, error));
   if (error) return flags.modelFile + ": " + error.message();
   const mindspore::Status status = FileDigest(flags.modelFile, &origin->sha256);
-  return status.IsError() ? Said(status) : "";
+  return status.IsError() ? Reason(status) : "";
 }
 
 std::string WritePage(const Flags &flags, const Result &result, const std::string &command) {
@@ -279,22 +306,24 @@ std::string WritePage(const Flags &flags, const Result &result, const std::strin
 }
 
 // The single run that all answers are compared with, of a model that is gone before the runner is built.
-std::string SingleRunOf(Flags *given, SingleRun *single) {
+std::string SingleRunOf(Flags *given, Opening *opening, SingleRun *single) {
   mindspore::Model model;
   std::string problem = Prepare(given, &model);
   if (!problem.empty()) return problem;
   const Flags &flags = *given;
   std::vector<MSTensor> inputs = model.GetInputs();
   problem = FillInputs(flags, &inputs);
-  if (problem.empty() && !flags.benchmarkDataFile.empty()) problem = Compare(flags, &model);
+  if (problem.empty() && !flags.benchmarkDataFile.empty()) problem = Compare(flags, &model, opening);
   const std::unique_ptr<RunWatch> watch = WatchFor(flags);
-  return problem.empty() ? RunSingle(&model, single) : problem;
+  if (!problem.empty()) return problem;
+  opening->Print();
+  return RunSingle(&model, single);
 }
 
-std::string RunParallel(Flags *given, const std::string &command) {
+std::string RunParallel(Flags *given, const std::string &command, Opening *opening) {
   const Flags &flags = *given;
   SingleRun single;
-  std::string problem = SingleRunOf(given, &single);
+  std::string problem = SingleRunOf(given, opening, &single);
   if (!problem.empty()) return problem;
   ParallelResult result;
   result.model = FileName(flags.modelFile);
@@ -320,16 +349,24 @@ std::string RunParallel(Flags *given, const std::string &command) {
 
 std::string Run(Flags *given, const std::string &command) {
   const Flags &flags = *given;
+  Opening opening(flags.quiet);
+  for (const std::string &file : {flags.jsonFile, flags.htmlFile}) {  // before the runs, not after
+    const std::filesystem::path folder = std::filesystem::path(file).parent_path();
+    std::error_code error;
+    if (!folder.empty() && !std::filesystem::is_directory(folder, error)) {
+      return "cannot write " + file + ": there is no folder '" + folder.string() + "'";
+    }
+  }
   PrintFlags(flags);
   std::cout << "start unified benchmark run\n";
   if (!flags.verifyDigest.empty()) {
     const std::string expected = flags.verifyDigest == "on" ? "" : flags.verifyDigest;
     if (const mindspore::Status status = VerifyDigest(flags.modelFile, expected); status.IsError()) {
-      return status.ToString();
+      return Reason(status);
     }
     std::cout << "Digest: as " << (expected.empty() ? "the file says" : "expected") << "\n";
   }
-  if (flags.enableParallelPredict) return RunParallel(given, command);
+  if (flags.enableParallelPredict) return RunParallel(given, command, &opening);
   Result result;
   result.model = FileName(flags.modelFile);
   result.threads = flags.numThreads;
@@ -343,10 +380,11 @@ std::string Run(Flags *given, const std::string &command) {
   problem = FillInputs(flags, &inputs);
   if (!problem.empty()) return problem;
   if (!flags.benchmarkDataFile.empty()) {
-    problem = Compare(flags, &model);
+    problem = Compare(flags, &model, &opening);
     if (problem.empty()) std::cout << "Run Benchmark " << result.model << " Success.\n";
     return problem;
   }
+  opening.Print();
   if (!flags.shapeStep.empty()) {
     const std::unique_ptr<RunWatch> watch = WatchFor(flags);
     problem = MeasureNewShapes(flags, watch.get(), &model);
@@ -379,12 +417,7 @@ int Main(int argc, char **argv) {
     std::cout << (flags.help ? Usage() : "benchmark (mslite) " MSLITE_VERSION "\n");
     return FlushOutput().empty() ? 0 : kFailed;
   }
-  std::string problem = Run(&flags, CommandLine(argc, argv));
-  const std::string lost = FlushOutput();
-  if (problem.empty()) problem = lost;
-  if (problem.empty()) return 0;
-  std::cerr << problem << "\nRun Benchmark " << flags.modelFile << " Failed : -1\n";
-  return kFailed;
+  return Finish(Run(&flags, CommandLine(argc, argv)), "Run Benchmark " + flags.modelFile);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "include/mslite/inspect.h"
 #include "inputs.h"
 #include "machine.h"
+#include "program.h"
 #include "statistics.h"
 
 namespace mslite::benchmark {
@@ -23,7 +24,7 @@ std::string Run(mindspore::Model *model, const std::vector<MSTensor> &inputs, do
   const Clock::time_point start = Clock::now();
   const mindspore::Status status = model->Predict(inputs, &outputs);
   *milliseconds = MillisecondsSince(start);
-  return status.IsError() ? "Inference error " + status.ToString() : "";
+  return status.IsError() ? "Inference error: " + Reason(status) : "";
 }
 
 // "past.*" means every input whose name begins with "past.".
@@ -72,7 +73,7 @@ void PrintStatistics(const char *what, const std::vector<double> &milliseconds) 
 // One line of figures that must not grow with the number of shapes.
 std::string PrintMemory(int shape, const mindspore::Model &model) {
   PlanInfo plan;
-  if (const mindspore::Status status = InspectPlan(model, &plan); status.IsError()) return status.ToString();
+  if (const mindspore::Status status = InspectPlan(model, &plan); status.IsError()) return Reason(status);
   std::printf("After shape %d: %zu steps, packed and folded weights %.3f MiB, activations %.3f MiB, process %.1f MiB\n",
               shape, plan.steps.size(), InMebibytes(plan.packed_bytes), InMebibytes(plan.arena_bytes),
               InMebibytes(ResidentMemory()));
@@ -99,7 +100,7 @@ std::string MeasureNewShapes(const Flags &flags, RunWatch *watch, mindspore::Mod
     const Clock::time_point start = Clock::now();
     const mindspore::Status status = model->Resize(inputs, shapes);
     const double resizing = MillisecondsSince(start);
-    if (status.IsError()) return status.ToString();
+    if (status.IsError()) return Reason(status);
     inputs = model->GetInputs();
     problem = FillInputs(flags, &inputs);
     if (problem.empty()) problem = Run(model, inputs, &first);

@@ -12,6 +12,7 @@
 #include "accuracy.h"
 #include "include/api/model_parallel_runner.h"
 #include "machine.h"
+#include "program.h"
 
 namespace mslite::benchmark {
 namespace {
@@ -71,8 +72,7 @@ class Runner {
     config->SetConfigPath(flags_.configFile);
     if (!flags_.pluginPath.empty()) config->SetConfigInfo("registry", {{"plugin_path", flags_.pluginPath}});
     const Status status = runner_.Init(flags_.modelFile, config);
-    // The library has written the reason to the standard error stream.
-    return status.IsError() ? Status::CodeAsString(status.StatusCode()) : "";
+    return status.IsError() ? Said(status) : "";
   }
 
   Answer Ask(int client) {
@@ -83,10 +83,10 @@ class Runner {
     if (status.IsOk()) return Answer::kServed;
     const std::lock_guard<std::mutex> lock(mutex_);
     if (status.StatusCode() == mindspore::kLiteServiceDeny) {
-      if (refusal_.empty()) refusal_ = status.ToString();
+      if (refusal_.empty()) refusal_ = Reason(status);
       return Answer::kRefused;
     }
-    if (problem_.empty()) problem_ = "Inference error " + status.ToString();
+    if (problem_.empty()) problem_ = "Inference error: " + Reason(status);
     return Answer::kFailed;
   }
 
@@ -132,7 +132,8 @@ std::string WarmUp(const Flags &flags, Runner *runner) {
   const auto ask = [runner](int client) { return runner->Ask(client); };
   for (int done = 0; done < flags.warmUpLoopCount && runner->problem().empty();) {
     const int clients = std::min(flags.parallelNum, flags.warmUpLoopCount - done);
-    const auto tell = [done](const Request &request) {
+    const auto tell = [done, &flags](const Request &request) {
+      if (flags.quiet) return true;
       std::printf("warm up index: %d | time: %f ms%s\n", done + request.client, request.service_ms(),
                   request.is_refused ? " | refused" : "");
       return true;
@@ -140,7 +141,7 @@ std::string WarmUp(const Flags &flags, Runner *runner) {
     RunLoad({clients, 1, 0}, ask, tell, is_interrupted);
     done += clients;
   }
-  std::printf("=============== end warm up ===============\n");
+  if (!flags.quiet) std::printf("=============== end warm up ===============\n");
   runner->ForgetRefusals();
   return runner->problem();
 }
@@ -156,9 +157,9 @@ void Interrupt(int number) {
 std::string RunSingle(mindspore::Model *model, SingleRun *single) {
   std::vector<MSTensor> outputs;
   if (const Status status = model->Predict(model->GetInputs(), &outputs); status.IsError()) {
-    return "Inference error " + status.ToString();
+    return "Inference error: " + Reason(status);
   }
-  if (const Status status = InspectPlan(*model, &single->plan); status.IsError()) return status.ToString();
+  if (const Status status = InspectPlan(*model, &single->plan); status.IsError()) return Reason(status);
   const std::string problem = CopyOf(model->GetInputs(), &single->inputs);
   return problem.empty() ? CopyOf(outputs, &single->outputs) : problem;
 }
@@ -176,9 +177,11 @@ std::string MeasureParallel(const Flags &flags, const std::shared_ptr<mindspore:
     std::signal(SIGINT, Interrupt);
     std::signal(SIGTERM, Interrupt);
   }
-  const auto observe = [&runner](const Request &request) {
-    std::printf("parallel index: %d | task index: %lld | predict time: %f ms%s\n", request.client,
-                static_cast<long long>(request.task), request.service_ms(), request.is_refused ? " | refused" : "");
+  const auto observe = [&runner, &flags](const Request &request) {
+    if (!flags.quiet) {
+      std::printf("parallel index: %d | task index: %lld | predict time: %f ms%s\n", request.client,
+                  static_cast<long long>(request.task), request.service_ms(), request.is_refused ? " | refused" : "");
+    }
     return request.is_refused || runner.IsRight(request.client);
   };
   const Load load = {flags.parallelNum, flags.parallelTaskNum, flags.requestRate};

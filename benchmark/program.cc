@@ -2,6 +2,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <new>
 
@@ -22,7 +23,24 @@ int RunProgram(const char *name, int (*body)(int, char **), int argc, char **arg
   return kFailed;
 }
 
-std::string Said(const mindspore::Status &status) { return mindspore::Status::CodeAsString(status.StatusCode()); }
+std::string Said(const mindspore::Status &status) {
+  const char *level = std::getenv("GLOG_v");
+  return level != nullptr && std::string(level) == "4" ? Reason(status) : kSaid;  // 4: the library writes nothing
+}
+
+std::string Reason(const mindspore::Status &status) {
+  const std::string reason = status.GetErrDescription();
+  return reason.empty() ? mindspore::Status::CodeAsString(status.StatusCode()) : reason;
+}
+
+int Finish(const std::string &problem, const std::string &what) {
+  const std::string lost = FlushOutput();
+  if (problem.empty() && lost.empty()) return 0;
+  const std::string &reason = problem.empty() ? lost : problem;
+  if (reason != kSaid) std::fprintf(stderr, "%s\n", reason.c_str());
+  std::fprintf(stderr, "%s Failed : -1\n", what.c_str());
+  return kFailed;
+}
 
 std::string FileName(const std::string &path) { return path.substr(path.find_last_of('/') + 1); }
 

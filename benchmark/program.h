@@ -15,8 +15,15 @@ constexpr int kWrongUsage = 2;
 // Runs `body` with sound standard files; exceptions become a message and kFailed.
 int RunProgram(const char *name, int (*body)(int, char **), int argc, char **argv);
 
-// What is left to say of a failed call whose reason the library has written to the standard error stream.
+// A failed call's reason, or kSaid where the library has written it to the standard error stream.
+constexpr char kSaid[] = "said";
 std::string Said(const mindspore::Status &status);
+
+// A failed call's reason, without the name of its code where there is more to say.
+std::string Reason(const mindspore::Status &status);
+
+// Ends a run: its problem, if any and not said before, and a line for scripts that begins with `what`. The exit status.
+int Finish(const std::string &problem, const std::string &what);
 
 // A path without its folders.
 std::string FileName(const std::string &path);

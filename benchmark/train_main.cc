@@ -140,29 +140,46 @@ Status Build(const TrainFlags &flags, const std::string &path, bool trains, int 
   return status.IsError() ? status : model->SetTrainMode(true);
 }
 
+// The losses of the step that has just run.
+std::map<std::string, double> Losses(Model *model) {
+  std::map<std::string, double> losses;
+  for (const MSTensor &output : model->GetOutputs()) {
+    std::vector<float> values;
+    if (!AsFloats(output, &values).empty() || values.empty()) continue;
+    const double sum = std::accumulate(values.begin(), values.end(), 0.0);
+    losses[output.Name()] = sum / static_cast<double>(values.size());
+  }
+  return losses;
+}
+
 std::string Train(const TrainFlags &flags, const std::string &path, int epochs, Batches *batches, Model *model) {
   std::cout << "Running train loops...\n";
   for (int i = 0; i < flags.warmUpLoopCount; ++i) {
     batches->Give(static_cast<size_t>(i) % batches->count());
-    if (const Status status = model->RunStep(); status.IsError()) return "Inference error " + status.ToString();
+    if (const Status status = model->RunStep(); status.IsError()) return "Inference error: " + Reason(status);
   }
   Profile profile;
   const mindspore::MSKernelCallBack before = flags.timeProfiling ? profile.Before() : nullptr;
   mindspore::MSKernelCallBack after = flags.timeProfiling ? profile.After() : nullptr;
   if (flags.layerCheckSum) after = PrintSums;
   std::vector<double> milliseconds;
+  std::map<std::string, double> first;
   for (int epoch = 0; epoch < epochs; ++epoch) {
     const Clock::time_point start = Clock::now();
     for (size_t batch = 0; batch < batches->count(); ++batch) {
       batches->Give(batch);
       const Status status = model->RunStep(before, after);
-      if (status.IsError()) return "Inference error " + status.ToString();
+      if (status.IsError()) return "Inference error: " + Reason(status);
       if (flags.layerCheckSum) after = nullptr;
+      if (first.empty()) first = Losses(model);
     }
     milliseconds.push_back(static_cast<double>(MicrosecondsSince(start)) / 1000.0);
   }
   if (flags.timeProfiling && !flags.layerCheckSum) profile.Print(epochs);
   PrintTimes(FileName(path), flags.numThreads, Summarize(milliseconds));
+  for (const auto &[name, last] : Losses(model)) {
+    std::cout << "Loss " << name << ": " << first[name] << " in the first step, " << last << " in the last\n";
+  }
   return "";
 }
 
@@ -193,7 +210,7 @@ std::string Compare(const TrainFlags &flags, bool is_exact, Batches *batches, Mo
   batches->Give(0);
   std::cout << "MarkAccuracy\n";
   PrintInputs(model->GetInputs());
-  if (const Status status = model->Predict(); status.IsError()) return "Inference error " + status.ToString();
+  if (const Status status = model->Predict(); status.IsError()) return "Inference error: " + Reason(status);
   std::map<std::string, MSTensor> outputs;
   for (const MSTensor &output : model->GetOutputs()) outputs.emplace(output.Name(), output);
   std::cout << "================ Comparing Forward Output data ================\n";
@@ -234,10 +251,10 @@ std::string Export(const TrainFlags &flags, const Model &model) {
     const std::string &path = for_inference ? flags.inferenceFile : flags.exportFile;
     if (path.empty()) continue;
     Status status = Serialization::ExportModel(model, kMindIR, path + "_qt", mindspore::kWeightQuant, for_inference);
-    if (status.IsError()) return "Export quantized model error " + path + "_qt: " + Said(status);
+    if (status.IsError()) return Said(status);
     const Clock::time_point start = Clock::now();
     status = Serialization::ExportModel(model, kMindIR, path, mindspore::kNoQuant, for_inference);
-    if (status.IsError()) return "Export non quantized model error " + path + ": " + Said(status);
+    if (status.IsError()) return Said(status);
     if (for_inference) std::cout << "ExportInference() execution time is " << MicrosecondsSince(start) << "us\n";
   }
   return "";
@@ -277,8 +294,14 @@ std::string WithSuffix(const std::string &path) {
 std::string Run(const TrainFlags &flags) {
   const std::string name = FileName(flags.modelFile);
   const bool trains = name.find("train") != std::string::npos || !flags.bbModelFile.empty();
+  if (!trains && flags.epochs > 0 && flags.expectedDataFile.empty()) {
+    return "'" + flags.modelFile +
+           "' is not trained: the file's name does not contain \"train\". Convert the model with " +
+           "converter_lite --trainModel=true to such a name, as net_train.ms, or give --epochs=0: evaluation only";
+  }
   if (!trains && !(flags.exportFile.empty() && flags.inferenceFile.empty())) {
-    return "the name of " + flags.modelFile + " does not contain \"train\": it is not trained, nor exported";
+    return "'" + flags.modelFile +
+           "' is not exported: the file's name does not contain \"train\", and it is not trained";
   }
   std::string problem = RunFile(flags, flags.modelFile, trains, flags.epochs, true, true);
   const bool has_exports = trains && flags.epochs > 0;
@@ -309,13 +332,9 @@ int Main(int argc, char **argv) {
     std::cout << (flags.help ? TrainUsage() : "benchmark_train (mslite) " MSLITE_VERSION "\n");
     return FlushOutput().empty() ? 0 : kFailed;
   }
-  std::string problem = Run(flags);
+  const std::string problem = Run(flags);
   if (problem.empty()) std::cout << "VmHWM: " << PeakMemory() / 1024 << " kB\n";
-  const std::string lost = FlushOutput();
-  if (problem.empty()) problem = lost;
-  if (problem.empty()) return 0;
-  std::cerr << problem << "\nRun NetTrain " << flags.modelFile << " Failed : -1\n";
-  return kFailed;
+  return Finish(problem, "Run NetTrain " + flags.modelFile);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from mslite import _codegen, _native
 from mslite._runtime import engines as engines_for
+from mslite.check.batch import open_batches, with_batch_of_one
 from mslite.check.custom_nodes import CPU, REMEDY_GENERATED, REMEDY_RUNTIME, custom_types, with_custom_kernels
 from mslite.check.facts import EngineFacts, Examination, NodeFacts, PlacedFacts, PortFacts, State, TargetFacts
 from mslite.check.npu import NpuExamination, examine_npu
@@ -18,6 +19,7 @@ from mslite.codegen.memory import plan_memory
 from mslite.codegen.program import all_steps
 from mslite.codegen.report.figures import constants_of
 from mslite.codegen.targets import TARGETS, Target
+from mslite.context import Context as RunContext
 from mslite.converter.compatibility import Verdict, Version
 from mslite.converter.convert import convert
 from mslite.converter.detect import detect
@@ -33,6 +35,8 @@ from mslite.converter.passes.context import Context
 from mslite.converter.passes.inference import infer_node
 from mslite.converter.registry.plugins import plugins
 from mslite.converter.shares import shares_of
+from mslite.model import Model
+from mslite.types import ModelType
 
 Kernels = dict[str, dict[str, str]]
 """Target -> node -> kernel, or why there is none."""
@@ -64,6 +68,7 @@ def _examine(options: Options) -> Examination:
         targets: list[TargetFacts] = []
         engines: tuple[EngineFacts, ...] = ()
         kernels: Kernels = {}
+        batches: tuple[str, ...] = ()
         try:
             report = convert(own)
         except ConversionError as error:
@@ -82,7 +87,8 @@ def _examine(options: Options) -> Examination:
                 npu = examine_npu(dataclasses.replace(own, npu=options.npu), _generated)
                 targets += npu.targets
                 kernels[options.npu.accelerator] = npu.kernels
-            engines = _engines(own.output_path, kernels)
+            batches = open_batches(module)
+            engines = _engines(with_batch_of_one(own.output_path, module), kernels)
             if report.verdict is not None:
                 targets += _original(report.verdict, custom_types(module))
     layout = source_layout(framework) if module.layout is None else module.layout
@@ -100,6 +106,7 @@ def _examine(options: Options) -> Examination:
         outputs,
         engines,
         npu.placement,
+        batches,
         npu.problem,
     )
 
@@ -225,7 +232,20 @@ def _runtime(path: Path, source: str, kernels: Kernels) -> TargetFacts:
     is_open = len(blockers) < len(plan.refusals)
     kernels[CPU] = {step.name: step.kernel for step in plan.steps} | {one.node: one.reason for one in blockers}
     problem = "some kernels are chosen when shapes, or the steps that run, are known" if is_open else ""
-    return TargetFacts(CPU, summary, not blockers, problem, blockers)
+    ram = None if blockers else _working_memory(path, shapes)
+    return TargetFacts(CPU, summary, not blockers, problem, blockers, ram, path.stat().st_size)
+
+
+def _working_memory(path: Path, shapes: Sequence[tuple[int, ...]]) -> int | None:
+    """What the runtime allocates for a run of the model; None where it cannot be built here, as for want of a custom kernel."""
+    model, context = Model(), RunContext()
+    context.cpu.thread_num = 1  # the same answer on any number of cores
+    try:
+        model.build_from_file(path, ModelType.MINDIR_LITE, context)
+        model.resize(model.get_inputs(), shapes)
+    except (RuntimeError, ValueError):
+        return None
+    return model.workspace_bytes()
 
 
 def _engines(path: Path, kernels: Kernels) -> tuple[EngineFacts, ...]:

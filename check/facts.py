@@ -65,9 +65,9 @@ class TargetFacts:
     """Why it does not, as far as it is no matter of single nodes."""
     blockers: tuple[Blocker, ...] = ()
     ram: int | None = None
-    """Bytes of the arena of generated C; None for the runtime, which plans for the shapes that it gets."""
+    """Bytes of activations and workspace; None where shapes are open."""
     flash: int | None = None
-    """Bytes of constants of generated C; code comes to it."""
+    """Bytes of constants, to which code comes; of the runtime, those of the file."""
 
 
 @dataclass(frozen=True)
@@ -138,6 +138,8 @@ class Examination:
     """Those of this library, whether they are on this machine or not; none where the model cannot be converted."""
     placement: Placement | None = None
     """What runs on the NPU of `--target`; graph and targets are those of the same model without it."""
+    batches: tuple[str, ...] = ()
+    """Inputs whose first size is open: it is taken as 1."""
     npu_problem: str = ""
     """Why nothing does, where one was asked for."""
 
@@ -157,8 +159,9 @@ class Examination:
 
     @property
     def has_open_inputs(self) -> bool:
-        """Whether sizes are known only when the model runs, or when --inputShape gives them."""
-        return any("?" in port.shape for port in self.inputs)
+        """Whether sizes beside the batch are known only when the model runs, or when --inputShape gives them."""
+        sizes = ((port.shape.partition("[")[2], port.name in self.batches) for port in self.inputs)
+        return any("?" in (text.removeprefix("?") if is_batch else text) for text, is_batch in sizes)
 
     @property
     def shares(self) -> dict[str, Share]:

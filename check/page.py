@@ -9,7 +9,7 @@ from mslite.benchmark.origin import origin_of
 from mslite.benchmark.page import render_page, write_page
 from mslite.check.facts import Examination, NodeFacts, PortFacts
 from mslite.check.layout import HEIGHT, WIDTH, fold, place
-from mslite.check.text import OPEN_INPUTS, answer, verdict
+from mslite.check.text import OPEN_INPUTS, answer, batch_text, verdict
 from mslite.converter.quoting import readable, shortened
 
 _LONGEST_NAME = 2000
@@ -27,6 +27,7 @@ def write_check_page(path: Path, found: Examination, sources: Sequence[Path] = (
         found=found,
         verdict=verdict(found),
         open_inputs=OPEN_INPUTS if found.has_open_inputs else "",
+        batches=batch_text(found),
         shares=found.shares,
         places={name: index + len(found.inputs) for name, index in numbers.items()},
         graph=drawn_graph(found),

@@ -14,7 +14,7 @@ from mslite.benchmark.page import grouped, size
 from mslite.check.facts import EngineFacts, Examination, TargetFacts
 from mslite.converter.errors import Blocker
 from mslite.converter.ethosu import Placement
-from mslite.converter.quoting import readable, shortened
+from mslite.converter.quoting import counted, quoted, readable, shortened
 from mslite.converter.shares import NOT_KNOWN, Share
 
 _MOST_NAMES = 12
@@ -24,12 +24,18 @@ _LONGEST_NAME = 400
 OPEN_INPUTS = "Engines take nodes whose shapes are known: --inputShape gives the sizes that the model leaves open"
 
 
+def batch_text(found: Examination) -> str:
+    """What an open batch is taken for."""
+    names = ", ".join(map(quoted, found.batches))
+    return f"The first size of {names} is open and taken as 1: --inputShape gives another" if names else ""
+
+
 def verdict(found: Examination) -> str:
     """One sentence."""
     if not found.converts:
         count = len(found.blockers)
         return f"{found.file} cannot be converted: {count} {'node stands' if count == 1 else 'nodes stand'} in the way"
-    return f"{found.file} can be converted: {len(found.nodes)} nodes, {grouped(found.macs)} multiply-accumulates"
+    return f"{found.file} can be converted: {counted(len(found.nodes), 'node')}, {grouped(found.macs)} multiply-accumulates"
 
 
 def print_examination(found: Examination, console: Console | None = None) -> None:
@@ -47,7 +53,11 @@ def print_examination(found: Examination, console: Console | None = None) -> Non
         ram, flash = ("-" if count is None else size(count) for count in (target.ram, target.flash))
         table.add_row(target.name, escape(answer(target)), ram, flash)
     console.print(table)
-    console.print("RAM: the arena of activations and workspace; flash: constants, to which code comes", markup=False)
+    console.print(
+        "RAM: activations and workspace; flash: constants, to which code comes; of the CPU, the file", markup=False
+    )
+    if found.batches:
+        console.print(readable(batch_text(found)), markup=False)
     if found.placement is not None:
         _print_npu(found.placement, console)
     if found.npu_problem:

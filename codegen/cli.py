@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import mslite
 from mslite.codegen.cmsis import KERNEL_LIBRARY
 from mslite.codegen.command import run_program
 from mslite.codegen.flag_values import bytes_of
@@ -18,6 +17,7 @@ from mslite.codegen.project.naming import check_name
 from mslite.codegen.report import print_report
 from mslite.codegen.targets import TARGETS, target_named
 from mslite.codegen.training.options import add_train_arguments, settings_of_arguments
+from mslite.converter.argument_parser import CommandParser, one_of
 from mslite.converter.errors import UsageError
 from mslite.converter.ethosu import NpuSettings, npu_settings
 from mslite.converter.flag_values import parse_shapes
@@ -37,80 +37,98 @@ examples:
 """
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def _parser() -> CommandParser:
+    parser = CommandParser(
         "mslite-codegen",
-        description="Writes a model as a C99 project that needs nothing but a compiler.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+        "Writes a model as a C99 project that needs nothing but a C compiler and its library.",
+        _EXAMPLES,
     )
-    parser.add_argument("--version", action="version", version=f"mslite-codegen (mslite) {mslite.__version__}")
     parser.add_argument(
         "model", type=Path, nargs="+", help=".ms, .tflite, .onnx or any other model that converter_lite reads"
     )
-    parser.add_argument(
-        "--weightFile", type=Path, help="of a Caffe model; without: the .caffemodel beside its .prototxt"
-    )
-    parser.add_argument(
-        "--signature", default="",
+    _add_input(parser.add_argument_group("input"))
+    _add_output(parser.add_argument_group("output"))
+    _add_memory(parser.add_argument_group("memory"))
+    _add_kernels(parser.add_argument_group("kernels"))
+    add_train_arguments(parser)
+    parser.add_own()
+    return parser
+
+
+def _add_input(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--weightFile", metavar="FILE", type=Path,
+        help="weights of a Caffe model; without: the .caffemodel beside its .prototxt",
+    )  # fmt: skip
+    group.add_argument(
+        "--signature", metavar="NAME", default="",
         help="which signature of a .tflite file or a SavedModel, where it has several (converter_lite --help)",
     )  # fmt: skip
-    parser.add_argument("--target", default="x86", help=f"one of {', '.join(TARGETS)} (x86)")
-    parser.add_argument("--output", type=_folder, required=True, help="the folder to write; its name is the project's")
-    parser.add_argument(
+    group.add_argument(
+        "--inputShape", metavar="name:1,2,3;...", default="", help="shapes of inputs that the model leaves open"
+    )
+    group.add_argument(
+        "--pluginPath", metavar="a.so;b.py", default="",
+        help="plug-ins of the runtime, which compute custom operators when runs are recorded, and of the converter",
+    )  # fmt: skip
+
+
+def _add_output(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--output", metavar="FOLDER", type=_folder, required=True, help="the folder to write; its name is the project's"
+    )
+    group.add_argument("--target", metavar="NAME", default="x86", help=f"one of {', '.join(TARGETS)} (x86)")
+    group.add_argument(
         "--force", action="store_true",
         help="write into a folder that holds other files than an earlier project's, too; that one is replaced whole",
     )  # fmt: skip
-    parser.add_argument(
-        "--name", default="",
+    group.add_argument(
+        "--name", metavar="NAME", default="",
         help="before every symbol, file and target that others can see, so that several projects fit into one program; "
         "several models are named after their files",
     )  # fmt: skip
-    parser.add_argument(
-        "--inputShape", default="", help="name:1,2,3;name2:4,5: shapes of inputs that the model leaves open"
-    )
-    parser.add_argument(
-        "--memory", choices=("default", "min"), default="default",
+    group.add_argument("--cases", metavar="N", type=int, default=2, help="recorded runs for the project's tests (2)")
+    group.add_argument(
+        "--misra", action="store_true",
+        help="check the project's C files with cppcheck's addon for MISRA C:2012, and print how many findings each rule has",
+    )  # fmt: skip
+
+
+def _add_memory(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--memory", metavar="default|min", type=one_of("default", "min"), default="default",
         help="min: layers are run some rows at a time where that needs less memory (default)",
     )  # fmt: skip
-    parser.add_argument(
-        "--fastMemory", type=bytes_of,
+    group.add_argument(
+        "--fastMemory", metavar="BYTES", type=bytes_of,
         help="bytes of fast memory: where the arena is larger, it comes in two pieces, what is accessed most in the fast one",
     )  # fmt: skip
-    parser.add_argument(
+    group.add_argument(
+        "--ramBudget", metavar="BYTES", type=bytes_of, help="working memory; more is an error (4096, 64K, 1M)"
+    )
+    group.add_argument("--flashBudget", metavar="BYTES", type=bytes_of, help="constants and code; more is an error")
+    group.add_argument(
         "--compress", action="store_true",
         help="weights of four bits, or mostly zero, lie in flash compressed and are unpacked when their layer runs",
     )  # fmt: skip
-    parser.add_argument(
-        "--kernelLibrary", choices=(KERNEL_LIBRARY,),
+
+
+def _add_kernels(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--kernelLibrary", metavar=KERNEL_LIBRARY, type=one_of(KERNEL_LIBRARY),
         help="calls of CMSIS-NN, which the project is built with, for the layers in which it computes the same bits",
     )  # fmt: skip
-    parser.add_argument(
-        "--npu", default="",
-        help="ethos-u55|ethos-u65|ethos-u85, or with its size, as ethos-u55-64: vela compiles the 8-bit sub-graphs for it "
-        "(docs/ethosu.md); a .ms file gets it by converter_lite --target",
+    group.add_argument(
+        "--npu", metavar="NAME", default="",
+        help="ethos-u55, ethos-u65 or ethos-u85, or with its size, as ethos-u55-64: vela compiles the 8-bit sub-graphs for "
+        "it (docs/ethosu.md); a .ms file gets it by converter_lite --target",
     )  # fmt: skip
-    parser.add_argument(
+    group.add_argument("--parallel", action="store_true", help="several threads; on x86 and Arm only")
+    group.add_argument(
         "--padToMaxOutputSize", action="store_true",
         help="NonMaxSuppression gives as many rows as it can keep boxes, of -1 behind those that it finds; without, a model "
         "with it is refused",
     )  # fmt: skip
-    parser.add_argument("--ramBudget", type=bytes_of, help="bytes of working memory; more is an error (4096, 64K, 1M)")
-    parser.add_argument("--flashBudget", type=bytes_of, help="bytes of constants and code; more is an error")
-    parser.add_argument(
-        "--parallel", choices=("true", "false"), default="false", help="threads; on x86 and Arm only (false)"
-    )
-    parser.add_argument(
-        "--misra", action="store_true", help="count the core's findings by rule of MISRA C:2012, with cppcheck's addon"
-    )
-    parser.add_argument(
-        "--pluginPath", default="",
-        help="a.so;b.py: plug-ins of the runtime, which compute custom operators when runs are recorded, and of the converter",
-    )  # fmt: skip
-    parser.add_argument("--cases", type=int, default=2, help="recorded runs for the project's tests (2)")
-    add_train_arguments(parser)
-    return parser
 
 
 def _folder(text: str) -> Path:
@@ -121,8 +139,8 @@ def _folder(text: str) -> Path:
 
 def _settings(arguments: argparse.Namespace) -> GenerateSettings:
     target = target_named(arguments.target)
-    if arguments.parallel == "true" and target.is_micro:
-        raise UsageError("--parallel=true: microcontrollers have no threads")
+    if arguments.parallel and target.is_micro:
+        raise UsageError("--parallel: microcontrollers have no threads")
     if arguments.kernelLibrary is not None and not target.is_micro:
         raise UsageError(f"--kernelLibrary={arguments.kernelLibrary} is for Cortex-M; {target.name} is none")
     if not 1 <= arguments.cases <= 1000:
@@ -135,7 +153,7 @@ def _settings(arguments: argparse.Namespace) -> GenerateSettings:
         target=target,
         folder=arguments.output,
         memory=memory,
-        parallel=arguments.parallel == "true",
+        parallel=arguments.parallel,
         cases=arguments.cases,
         misra=arguments.misra,
         ram_budget=arguments.ramBudget,

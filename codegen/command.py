@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from mslite.codegen.targets import TargetError
+from mslite.converter.argument_parser import CommandParser
 from mslite.converter.errors import ConversionError, ExitStatus, ReturnCode, UsageError
 from mslite.converter.program import reason_of, running
 
@@ -15,7 +16,7 @@ _BAD_INPUT = (ReturnCode.FILE_ERROR, ReturnCode.GRAPH_FILE_ERROR, ReturnCode.INP
 
 
 def run_program(
-    parser: argparse.ArgumentParser,
+    parser: CommandParser,
     arguments: Sequence[str] | None,
     what: str,
     work: Callable[[argparse.Namespace], None],

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import re
+
+_BYTES = re.compile(r"([0-9]+)([KM]?)(?:i?B)?", re.IGNORECASE)
+_MOST_DIGITS = 15
 
 
 def bytes_of(text: str) -> int:
     """4096, 64K, 1M. Raises ArgumentTypeError."""
-    factors = {"K": 1 << 10, "M": 1 << 20}
-    factor = factors.get(text[-1:].upper(), 1)
-    digits = text if factor == 1 else text[:-1]
-    if not digits.isdecimal():
-        raise argparse.ArgumentTypeError(f"'{text}' is no number of bytes")
-    return int(digits) * factor
+    match = _BYTES.fullmatch(text)
+    if match is None or len(match[1]) > _MOST_DIGITS:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of bytes, such as 4096, 64K or 1M")
+    return int(match[1]) << {"": 0, "K": 10, "M": 20}[match[2].upper()]

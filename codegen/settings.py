@@ -10,6 +10,7 @@ from pathlib import Path
 
 from mslite.codegen.generate import GenerateSettings, Source
 from mslite.codegen.targets import Target, TargetError, target_named
+from mslite.converter.command_words import canonical
 from mslite.converter.config_file import read_config, read_sections
 from mslite.converter.errors import UsageError
 from mslite.converter.flag_values import options_of
@@ -98,9 +99,9 @@ def _plugins(micro: Mapping[str, str], folder: Path) -> tuple[Path, ...]:
 
 
 def _train(path: Path, micro: Mapping[str, str]) -> TrainSettings | None:
-    mode = micro.get("codegen_mode", "Inference")
-    if mode not in ("Inference", "Train"):
-        raise UsageError("INPUT ILLEGAL: codegen_mode must be Inference|Train")
+    mode = canonical(micro.get("codegen_mode", "Inference"), ("Inference", "Train"))
+    if mode is None:
+        raise UsageError(f"INPUT ILLEGAL: codegen_mode must be Inference|Train, not '{micro['codegen_mode']}'")
     if mode == "Inference":
         return None
     settings = settings_of_sections(read_config(path))
@@ -117,14 +118,15 @@ def _train(path: Path, micro: Mapping[str, str]) -> TrainSettings | None:
 
 
 def _switch(keys: Mapping[str, str], name: str) -> bool:
-    value = keys.get(name, "false")
-    if value not in ("true", "false"):
-        raise UsageError(f"INPUT ILLEGAL: {name} must be true|false")
+    value = canonical(keys.get(name, "false"), ("true", "false"))
+    if value is None:
+        raise UsageError(f"INPUT ILLEGAL: {name} must be true|false, not '{keys[name]}'")
     return value == "true"
 
 
 def _target(micro: Mapping[str, str]) -> Target:
     name = micro.get("target", "x86")
+    name = canonical(name, _TARGETS) or name
     if name not in _TARGETS and not name.lower().startswith("cortex-m"):
         raise UsageError(f"INPUT ILLEGAL: target must be {'|'.join(_TARGETS)}, or a processor such as cortex-m4")
     try:

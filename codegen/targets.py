@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from mslite.converter.spelling import nearest
+
 CORTEX_M_OPTIMISATION = "-O2"
 """The same for all networks and processors; code sizes and instruction counts are stated for it."""
 
@@ -136,5 +138,8 @@ def target_named(text: str) -> Target:
     name = text.lower()
     name = _OTHER_NAMES.get(name, name)
     if name not in TARGETS:
-        raise TargetError(f"target '{text}' is unknown; choose one of {', '.join([*TARGETS, 'Cortex-M'])}")
+        near = nearest(name, TARGETS, 1)
+        raise TargetError(
+            f"target '{text}' is unknown; {f'did you mean {near}? The targets are' if near else 'choose one of'} {', '.join(TARGETS)}"
+        )
     return TARGETS[name]

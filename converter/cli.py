@@ -8,16 +8,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import mslite
+from mslite.converter.command_words import canonical, joined
 from mslite.converter.config_file import read_config
 from mslite.converter.convert import convert, stage_names
 from mslite.converter.errors import ConversionError, ExitStatus, ReturnCode, UsageError
 from mslite.converter.flag_values import FlagError, options_of
-from mslite.converter.flags import split_arguments, usage
+from mslite.converter.flags import split_arguments, takes
 from mslite.converter.process_limit import limit_process
 from mslite.converter.program import ends_quietly, reason_of, running
-from mslite.converter.quoting import readable, shortened
+from mslite.converter.quoting import quoted, readable, shortened
 from mslite.converter.registry.plugins import plugins
 from mslite.converter.summary import print_summary, stages
+from mslite.converter.usage import usage
 
 _CODE_TEXTS = {
     ReturnCode.ERROR: "Common error code.",
@@ -31,6 +33,14 @@ _CODE_TEXTS = {
     ReturnCode.INPUT_PARAMETER_INVALID: "Invalid input param by user.",
 }
 
+_ORIGINAL_ITEMS = frozenset(
+    {
+        "data type", "encryption", "fmk", "fp16", "infer", "inputDataFormat", "inputShape", "optimize", "optimizeTransformer",
+        "outputDataFormat", "saveType", "trainModel",
+    }
+)  # fmt: skip
+"""What MindSpore Lite has a line for; of others the reason is all there is to say."""
+
 
 def _warn(text: str) -> None:
     print(f"warning: {readable(text)}", file=sys.stderr)
@@ -39,7 +49,7 @@ def _warn(text: str) -> None:
 @ends_quietly("converter_lite")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the program; returns its exit status. Nothing is raised for anything that a user can cause."""
-    words = sys.argv[1:] if arguments is None else arguments
+    words = list(joined(sys.argv[1:] if arguments is None else arguments, takes))
     try:
         given = split_arguments(words)
     except UsageError as error:
@@ -67,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return status
     except UsageError as error:
         print(readable(str(error)), file=sys.stderr)
-        if isinstance(error, FlagError):
+        if isinstance(error, FlagError) and error.item in _ORIGINAL_ITEMS:
             print(f"Init {error.item} failed.", file=sys.stderr)
         print(f"Flags Init failed. Ret: {ReturnCode.INPUT_PARAMETER_INVALID.value}")
         return ExitStatus.WRONG_USAGE
@@ -101,7 +111,7 @@ def _asks_to_check(given: Mapping[str, str]) -> bool:
     """Whether --check is on. Raises FlagError for wrong values, and for flags that only go with it."""
     for name in ("check", "json"):
         if given.get(name, "off") not in ("on", "off"):
-            raise FlagError(f"INPUT ILLEGAL: {name} must be on|off", name)
+            raise FlagError(f"INPUT ILLEGAL: {name} must be on|off, not {quoted(given[name])}", name)
     if given.get("check") == "on":
         return True
     for name in ("json", "checkReport"):
@@ -153,9 +163,10 @@ def asks_for_code(given: Mapping[str, str]) -> bool:
     value = keys.get("enable_micro", "")
     if not value:
         raise UsageError("INPUT MISSING: enable_micro=true in [micro_param] makes C, enable_micro=false a model file")
-    if value not in ("true", "false"):
-        raise UsageError("INPUT ILLEGAL: enable_micro must be true|false")
-    return value == "true"
+    found = canonical(value, ("true", "false"))
+    if found is None:
+        raise UsageError(f"INPUT ILLEGAL: enable_micro must be true|false, not {quoted(value)}")
+    return found == "true"
 
 
 def _generate(given: Mapping[str, str]) -> None:

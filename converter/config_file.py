@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from mslite.converter.command_words import canonical
 from mslite.converter.dynamic_dims import SECTION, parse_dynamic_dims
 from mslite.converter.errors import ConversionError, ReturnCode, UsageError
 from mslite.converter.ethosu.settings import SECTION as NPU_SECTION
@@ -121,9 +122,9 @@ def choices_of(sections: Sections, warn: Callable[[str], None], folder: Path | N
 
 def _registry(section: Mapping[str, str], folder: Path | None) -> ConfigChoices:
     check_keys(section, "registry", _REGISTRY_KEYS)
-    disable = section.get("disable_fusion", "off")
-    if disable not in ("on", "off"):
-        raise UsageError("INPUT ILLEGAL: disable_fusion must be on|off")
+    disable = canonical(section.get("disable_fusion", "off"), ("on", "off"))
+    if disable is None:
+        raise UsageError(f"INPUT ILLEGAL: disable_fusion must be on|off, not '{section['disable_fusion']}'")
     names = frozenset(name for name in section.get("fusion_blacklists", "").split(",") if name)
     plugins = plugin_files(section.get("plugin_path", ""), folder)
     return ConfigChoices(plugins=plugins, fusion=disable == "off", disabled_fusions=names)

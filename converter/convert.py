@@ -235,6 +235,11 @@ def _compare(module: Module, copy: Module | None, options: Options, framework: F
 
 def _convert(options: Options, progress: Callable[[str], None], samples: Progress | None) -> Report:
     options.encryption.check()
+    if not options.output_path.parent.is_dir():  # before hours of quantisation, not after
+        raise ConversionError(
+            f"{options.output_path}: the result cannot be written: there is no folder '{options.output_path.parent}'",
+            code=ReturnCode.FILE_ERROR,
+        )
     framework = options.framework if options.framework is not None else detect(options.model_file)
     progress(_PARSE)
     options = with_own_training(options, framework)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import warnings
 from enum import Enum
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, cast
 
 from mslite.converter.config_file import choices_of, read_config
 from mslite.converter.convert import Report, convert
@@ -17,6 +18,7 @@ from mslite.converter.mindir.graph import Shape
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.options import FmkType, Options, SaveType
 from mslite.quantizer.calibration.sources import Source
+from mslite.settings import Known
 from mslite.types import DataType as PublicDataType
 from mslite.types import Format as PublicFormat
 from mslite.types import ModelType
@@ -32,20 +34,30 @@ def _check_type(name: str, value: object, kind: type | tuple[type, ...]) -> None
         raise TypeError(f"{name} must be {expected}, but got {type(value).__name__}.")
 
 
+def _path_text(name: str, value: object) -> str:
+    """The text of a path; str and os.PathLike are taken."""
+    _check_type(name, value, (str, os.PathLike))
+    return os.fsdecode(cast("str | os.PathLike[str]", value))
+
+
 def _enum_name(name: str, value: object, allowed: tuple[str, ...]) -> str:
     """The member's name, of whatever enum it is. Raises TypeError for no enum, ValueError for another member."""
     if not isinstance(value, Enum):
-        raise TypeError(f"{name} must be an enum member, but got {type(value).__name__}.")
+        example = f", as mslite.FmkType.{allowed[0]}" if name == "fmk_type" else ""
+        raise TypeError(f"{name} must be an enum member{example}, but got {type(value).__name__}.")
     if value.name not in allowed:
         raise ValueError(f"{name} must be in [{', '.join(allowed)}], but got {value.name}.")
     return value.name
 
 
-class Converter:
+class Converter(Known):
     """Converts models of other frameworks to `.ms` files.
 
     Attributes are set one by one, then `convert` is called. Wrong types raise TypeError, wrong values ValueError.
     """
+
+    report: Report | None = None
+    """What the last conversion did."""
 
     def __init__(self) -> None:
         self._input_data_type = "FLOAT32"
@@ -69,8 +81,6 @@ class Converter:
         self._save_type = ModelType.MINDIR_LITE
         self._config: dict[str, dict[str, str]] = {}
         self._calibration: Source | None = None
-        self.report: Report | None = None
-        """What the last conversion did."""
 
     @property
     def decrypt_key(self) -> NoReturn:
@@ -288,17 +298,25 @@ class Converter:
         return {section: dict(keys) for section, keys in self._config.items()}
 
     def convert(
-        self, fmk_type: Enum, model_file: str, output_file: str, weight_file: str = "", config_file: str = ""
+        self,
+        fmk_type: Enum,
+        model_file: str | os.PathLike[str],
+        output_file: str | os.PathLike[str],
+        weight_file: str | os.PathLike[str] = "",
+        config_file: str | os.PathLike[str] = "",
     ) -> None:
         """Converts `model_file` and writes `output_file` with `.ms` (or `.mindir`) added. Raises RuntimeError when it fails."""
         framework = FmkType[_enum_name("fmk_type", fmk_type, tuple(kind.name for kind in FmkType))]
-        for name, path in (("model_file", model_file), ("weight_file", weight_file), ("config_file", config_file)):
-            _check_type(name, path, str)
+        model, weight, config = (
+            _path_text(name, path)
+            for name, path in (("model_file", model_file), ("weight_file", weight_file), ("config_file", config_file))
+        )
+        for name, path in (("model_file", model), ("weight_file", weight), ("config_file", config)):
             if (path or name == "model_file") and not Path(path).is_file():
                 raise RuntimeError(f"Perform convert failed, {name} does not exist: '{path}'")
-        _check_type("output_file", output_file, str)
+        output = _path_text("output_file", output_file)
         try:
-            options = self._options(framework, model_file, output_file, weight_file, config_file)
+            options = self._options(framework, model, output, weight, config)
             self.report = convert(options)
             if self._infer:
                 from mslite.converter.verify.report import infer_once

@@ -124,7 +124,9 @@ def check_dynamic_dims(module: Module, options: Options) -> None:
         if have is None:
             continue
         if len(have) != len(shape):
-            raise _refused(f"input '{name}' has {len(have)} dimensions, {len(shape)} were given")
+            raise _refused(
+                f"input '{name}' has {len(have)} dimensions, {len(shape)} {'was' if len(shape) == 1 else 'were'} given"
+            )
         for axis, (model, given) in enumerate(zip(have, shape, strict=True)):
             if model >= 0 and given not in (-1, model):
                 raise _refused(f"input '{name}': dimension {axis} is {model} in the model, not up to {given}")

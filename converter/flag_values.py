@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn
 
+from mslite.converter.command_words import canonical
 from mslite.converter.compatibility.versions import VERSIONS, Version
 from mslite.converter.config_file import ConfigChoices, choices_of, read_config
 from mslite.converter.encryption import Encryption, parse_key
@@ -19,10 +20,13 @@ from mslite.converter.memory_limit import parse_limit, parse_memory
 from mslite.converter.mindir.graph import Shape
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.options import FmkType, Options, SaveType
+from mslite.converter.quoting import quoted
+from mslite.converter.spelling import nearest
 from mslite.converter.training import TRAINS_ALL, TrainSettings, settings_of_sections
 from mslite.quantizer.settings import AccuracyParam, Method, QuantizerSettings, read_section
 
-_FRAMEWORKS = ("TF", "TFLITE", "CAFFE", "MINDIR", "ONNX", "PYTORCH", "OM", "MSLITE")
+_FOREIGN = ("OM",)
+"""Formats of MindSpore Lite's that no front end reads."""
 _DATA_TYPES = {
     "FLOAT": DataType.FLOAT32,
     "FLOAT16": DataType.FLOAT16,
@@ -50,9 +54,18 @@ def _refuse(what: str, remedy: str) -> NoReturn:
 
 def _choice(given: Mapping[str, str], name: str, values: tuple[str, ...], item: str) -> str:
     value = given.get(name, FLAGS[name].default)
-    if value not in values and not (value == "" and name not in given):
-        raise FlagError(f"INPUT ILLEGAL: {name} must be {'|'.join(values)}", item)
-    return value
+    if value == "" and name not in given:
+        return value
+    found = canonical(value, values)
+    if found is None:
+        raise FlagError(f"INPUT ILLEGAL: {name} must be {'|'.join(values)}, not {_typed(value, values)}", item)
+    return found
+
+
+def _typed(value: str, values: Sequence[str]) -> str:
+    """A wrong value, and what is near it."""
+    near = nearest(value, values, 1)
+    return f"{quoted(value)}{f'; did you mean {near}?' if near else ''}"
 
 
 def parse_shapes(text: str) -> dict[str, Shape]:
@@ -62,7 +75,7 @@ def parse_shapes(text: str) -> dict[str, Shape]:
     for part in filter(None, text.split(";")):
         name, colon, dims = part.rpartition(":")
         if not colon or not name:
-            raise FlagError(f"INPUT ILLEGAL: inputShape '{part}' must be name:1,2,3", item)
+            raise FlagError(f"INPUT ILLEGAL: inputShape '{part}' must be name:1,2,3, the name being an input's", item)
         if name in shapes:
             raise FlagError(f"INPUT ILLEGAL: inputShape names '{name}' twice", item)
         try:
@@ -84,9 +97,10 @@ def parse_shapes(text: str) -> dict[str, Shape]:
 
 def _data_type(given: Mapping[str, str], name: str, allowed: tuple[str, ...]) -> DataType | None:
     value = given.get(name, "DEFAULT")
-    if value not in allowed:
-        raise FlagError(f"INPUT INVALID: {name} must be {'|'.join(allowed)}", "data type")
-    return _DATA_TYPES[value]
+    found = canonical("FLOAT" if value.lower() == "float32" else value, allowed)
+    if found is None:
+        raise FlagError(f"INPUT INVALID: {name} must be {'|'.join(allowed)}, not {_typed(value, allowed)}", "data type")
+    return _DATA_TYPES[found]
 
 
 def _format(given: Mapping[str, str], name: str) -> Format | None:
@@ -96,18 +110,21 @@ def _format(given: Mapping[str, str], name: str) -> Format | None:
 
 def _framework(given: Mapping[str, str], plugins: Sequence[Path]) -> tuple[str, str]:
     """The framework, and the name of a format that only a plug-in can read: it is looked up when the plug-ins have run."""
+    known = [one.name for one in FRONT_ENDS]
     name = given.get("fmk", "")
-    if not name or name in {known.name for known in FRONT_ENDS}:
-        return name, ""
+    found = canonical(name, known)
+    if not name or found is not None:
+        return found or "", ""
     if plugins:
         return FmkType.THIRDPARTY.name, name
-    if name == FmkType.THIRDPARTY.name:
+    if name.upper() == FmkType.THIRDPARTY.name:
         raise FlagError(
             "INPUT ILLEGAL: fmk=THIRDPARTY needs a plug-in that reads the file: plugin_path in [registry] of --configFile",
             "fmk",
         )
-    _choice(given, "fmk", _FRAMEWORKS, "fmk")
-    _refuse(f"--fmk={name}", f"This version converts {', '.join(known.name for known in FRONT_ENDS)} models")
+    if canonical(name, _FOREIGN) is not None:
+        _refuse(f"--fmk={name}", f"This version converts {', '.join(known)} models")
+    raise FlagError(f"INPUT ILLEGAL: fmk must be {'|'.join(known)}, not {_typed(name, known)}", "fmk")
 
 
 def _target(given: Mapping[str, str], save_type: str) -> Version | None:
@@ -250,9 +267,12 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
     transformer = _choice(given, "optimizeTransformer", ("true", "false"), "optimizeTransformer")
     infer = _choice(given, "infer", ("true", "false"), "infer")
     save_type = _choice(given, "saveType", ("MINDIR", "MINDIR_LITE"), "saveType")
-    optimize = given.get("optimize", "general")
+    optimize = given.get("optimize", "general").lower()
     if optimize not in ("none", "general", "gpu_oriented") and optimize.partition(":")[0] != "ascend_oriented":
-        raise FlagError("INPUT ILLEGAL: optimize must be none|general|gpu_oriented|ascend_oriented", "optimize")
+        raise FlagError(
+            f"INPUT ILLEGAL: optimize must be none|general|gpu_oriented|ascend_oriented, not {quoted(optimize)}",
+            "optimize",
+        )
     int64 = _choice(given, "int64", ("auto", "int32"), "int64")
     for name in ("modelFile", "outputFile"):
         if not given.get(name):

@@ -17,7 +17,21 @@ _SHARE = 2
 
 LEAST_LIMIT = 64 << 20
 _CGROUP_FILES = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
-_UNITS = {"": 20, "k": 10, "kib": 10, "m": 20, "mib": 20, "g": 30, "gib": 30, "t": 40, "tib": 40}
+_UNITS = {
+    "": 20,
+    "k": 10,
+    "kb": 10,
+    "kib": 10,
+    "m": 20,
+    "mb": 20,
+    "mib": 20,
+    "g": 30,
+    "gb": 30,
+    "gib": 30,
+    "t": 40,
+    "tb": 40,
+    "tib": 40,
+}
 _SPELLING = re.compile(r"\s*(\d{1,15})\s*([a-z]*)\s*", re.IGNORECASE)
 
 

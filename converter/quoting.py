@@ -29,6 +29,11 @@ def quoted(text: str, limit: int = LONGEST) -> str:
     return f"'{shortened(text, limit)}'"
 
 
+def counted(number: int, what: str) -> str:
+    """1 input, 2 inputs."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
 def readable(text: str, limit: int = _LONGEST_LINE) -> str:
     """A message that may quote the file, its lines kept: what is quoted, words and lines of any length are shortened."""
     return "\n".join(_readable_line(line, limit) for line in text.split("\n"))

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import mslite
+from mslite.converter.argument_parser import CommandParser, one_of
 from mslite.converter.errors import ExitStatus
 from mslite.converter.program import ends_quietly, reason_of
 from mslite.cropper.archive import CropError
@@ -27,6 +27,7 @@ from mslite.cropper.crop import (
 from mslite.cropper.link import SONAME, Linked, Linker
 from mslite.cropper.need import Need
 from mslite.cropper.needs import needs_of
+from mslite.cropper.objects import check_packages
 from mslite.cropper.rooms import ROOMS
 
 _NAME = "libmindspore-lite"
@@ -43,47 +44,59 @@ A model that it was not made for is refused by name. docs/cropping.md has the re
 """
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def _parser() -> CommandParser:
+    parser = CommandParser(
         "mslite-crop",
-        description="Cuts the runtime down to the operators, element types and instruction sets that some models need.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+        "Cuts the runtime down to the operators, element types and instruction sets that some models need.",
+        _EXAMPLES,
     )
-    parser.add_argument("--version", action="version", version=f"mslite-crop (mslite) {mslite.__version__}")
-    parser.add_argument("--models", required=True, help="a.ms,b.ms: the models that it shall run, at any shapes")
-    origin = parser.add_mutually_exclusive_group(required=True)
-    origin.add_argument("--archive", type=Path, help="the whole libmindspore-lite.a, of any machine")
-    origin.add_argument("--source", type=Path, help="a checkout of mslite, which is compiled for size")
-    parser.add_argument("--toolchain", type=Path, help="with --source: CMake's description of a cross compiler")
-    parser.add_argument("--preset", help="with --source: one of its CMakePresets.json")
-    parser.add_argument("--build", type=Path, help="with --source: the folder to compile in (OUTPUT/build)")
-    parser.add_argument("--output", type=Path, required=True, help="the folder that both libraries are written to")
-    parser.add_argument(
-        "--instructionSets", default="",
+    needed = parser.add_argument_group("input (--archive or --source is required)")
+    needed.add_argument(
+        "--models", metavar="a.ms,b.ms", required=True, help="the models that it shall run, at any shapes"
+    )
+    origin = needed.add_mutually_exclusive_group(required=True)
+    origin.add_argument("--archive", metavar="FILE.a", type=Path, help="the whole libmindspore-lite.a, of any machine")
+    origin.add_argument(
+        "--source", metavar="FOLDER", type=Path, help="a checkout of mslite, which is compiled for size"
+    )
+    built = parser.add_argument_group("with --source")
+    built.add_argument("--toolchain", metavar="FILE", type=Path, help="CMake's description of a cross compiler")
+    built.add_argument("--preset", metavar="NAME", help="one of its CMakePresets.json")
+    built.add_argument("--build", metavar="FOLDER", type=Path, help="the folder to compile in (OUTPUT/build)")
+    kept = parser.add_argument_group("what stays")
+    kept.add_argument(
+        "--instructionSets", metavar="A,B,...", default="",
         help=f"of {', '.join(INSTRUCTION_SETS)} (arm64: neon,neon_dot,neon_i8mm; x86: scalar,avx2,avx512,vnni; others: scalar)",
     )  # fmt: skip
-    parser.add_argument(
-        "--engines",
-        default="",
+    kept.add_argument(
+        "--engines", metavar="A,B,...", default="",
         help=f"of {', '.join(ENGINES)}: which to build with --source; of an archive, all stay if one is named, and none without it",
-    )
-    parser.add_argument(
-        "--keep",
-        default="",
+    )  # fmt: skip
+    kept.add_argument(
+        "--keep", metavar="A,B,...", default="",
         help=f"of {', '.join(ON_DEMAND)}: what programs ask for, whatever the models are (nothing)",
+    )  # fmt: skip
+    output = parser.add_argument_group("output")
+    output.add_argument(
+        "--output", metavar="FOLDER", type=Path, required=True, help="the folder that both libraries are written to"
     )
-    parser.add_argument(
-        "--api", choices=("all", "c"), default="all", help="c: the .so is for programs in C alone (all)"
+    output.add_argument(
+        "--api",
+        metavar="all|c",
+        type=one_of("all", "c"),
+        default="all",
+        help="c: the .so is for programs in C alone (all)",
     )
-    parser.add_argument(
-        "--compiler", help="the C++ compiler that links the .so (that of Debian for the archive's machine)"
-    )
-    parser.add_argument(
-        "--soname", default=SONAME, help=f"the .so's own name, libmindspore-lite.so for Android ({SONAME})"
-    )
-    parser.add_argument("--staticStdlib", action="store_true", help="the .so holds what it needs of the C++ library")
+    output.add_argument(
+        "--compiler", metavar="PROGRAM",
+        help="the C++ compiler that links the .so (that of Debian for the archive's machine)",
+    )  # fmt: skip
+    output.add_argument(
+        "--soname", metavar="NAME", default=SONAME,
+        help=f"the .so's own name, libmindspore-lite.so for Android ({SONAME})",
+    )  # fmt: skip
+    output.add_argument("--staticStdlib", action="store_true", help="the .so holds what it needs of the C++ library")
+    parser.add_own()
     return parser
 
 
@@ -98,6 +111,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("mslite-crop: --toolchain, --preset and --build go with --source", file=sys.stderr)
         return ExitStatus.WRONG_USAGE
     try:
+        check_packages()
         _crop(given)
     except CropError as error:
         print(f"mslite-crop: {error}", file=sys.stderr)
@@ -112,15 +126,15 @@ def _crop(given: argparse.Namespace) -> None:
     models = [Path(name) for name in given.models.split(",") if name]
     if not models:
         raise CropError("--models names no file")
-    engines = engines_named([name for name in given.engines.split(",") if name])
-    on_demand = demands_named([name for name in given.keep.split(",") if name])
+    engines = engines_named([name for name in given.engines.lower().split(",") if name])
+    on_demand = demands_named([name for name in given.keep.lower().split(",") if name])
     needs = needs_of(models)
     archive: Path = given.archive
     if archive is None:
         folder = given.build or given.output / "build"
         archive = build_archive(given.source, folder.resolve(), given.toolchain, given.preset, engines)
     whole = Library.read(archive.read_bytes(), str(archive))
-    isas = instruction_sets(whole.machine, [name for name in given.instructionSets.split(",") if name])
+    isas = instruction_sets(whole.machine, [name for name in given.instructionSets.lower().split(",") if name])
     purpose = ", ".join(model.name for model in models)
     cropped = crop(whole, needs, purpose, isas, bool(engines), on_demand=on_demand)
     _print_needs(needs.operators, whole, isas)

@@ -14,13 +14,18 @@ from functools import cached_property
 from io import BytesIO
 from typing import Any
 
-from elftools.common.exceptions import ELFError
-from elftools.elf.elffile import ELFFile
-from elftools.elf.relocation import RelocationSection
-
 from mslite.cropper.archive import CropError, Member
+from mslite.extras import remedy
 
 _WEAK = 2 << 4
+
+
+def check_packages() -> None:
+    """Raises CropError, with what to install, where pyelftools is missing: `--help` works without it."""
+    try:
+        import elftools  # noqa: F401
+    except ModuleNotFoundError as error:
+        raise CropError(remedy(error) or str(error)) from None
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,9 @@ class ObjectFile:
     defined: dict[str, Place] = field(default_factory=dict)  # symbols that others may ask for
 
     def __post_init__(self) -> None:
+        from elftools.common.exceptions import ELFError
+        from elftools.elf.elffile import ELFFile
+
         try:
             self._elf = ELFFile(BytesIO(self.member.contents))
             if self._elf["e_type"] != "ET_REL" or not self._elf.little_endian:
@@ -93,6 +101,8 @@ class ObjectFile:
 
     def references(self, name: str) -> Iterator[Reference]:
         """The entries of the table `name` that get the address of another symbol."""
+        from elftools.elf.relocation import RelocationSection
+
         table = self.defined[name]
         for section in self._elf.iter_sections():
             if not isinstance(section, RelocationSection) or section["sh_info"] != table.section:

@@ -7,12 +7,14 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from mslite.converter.argument_parser import CommandParser
 from mslite.converter.errors import ExitStatus, ReturnCode
 from mslite.converter.program import ends_quietly, reason_of
 from mslite.cropper.archive import CropError
 from mslite.cropper.cli import write_file
 from mslite.cropper.crop import Library, crop, instruction_sets
 from mslite.cropper.needs import needs_of
+from mslite.cropper.objects import check_packages
 
 _EXAMPLES = """\
 examples:
@@ -31,21 +33,20 @@ class _Refused(Exception):
         self.code = code
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        "cropper", description="Cuts libmindspore-lite.a down to the operators of some models.", epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False,
-    )  # fmt: skip
-    parser.add_argument("--packageFile", type=Path, help="the .a to crop, of any machine")
-    parser.add_argument(
-        "--configFile",
-        type=Path,
-        help="the mapping file of the package; it must be there, and is not read: "
+def _parser() -> CommandParser:
+    parser = CommandParser("cropper", "Cuts libmindspore-lite.a down to the operators of some models.", _EXAMPLES)
+    given = parser.add_argument_group("input (--modelFile or --modelFolderPath is required)")
+    given.add_argument("--packageFile", metavar="FILE.a", type=Path, help="the .a to crop, of any machine (required)")
+    given.add_argument(
+        "--configFile", metavar="FILE", type=Path,
+        help="the mapping file of the package (required); it must be there, and is not read: "
         "its name says whether the GPU's engine stays",
-    )
-    parser.add_argument("--modelFile", help="a.ms,b.ms")
-    parser.add_argument("--modelFolderPath", type=Path, help="a folder: every .ms file in it and below")
-    parser.add_argument("--outputFile", type=Path, help="the .a to write (packageFile)")
+    )  # fmt: skip
+    given.add_argument("--modelFile", metavar="a.ms,b.ms", help="the models that it shall run")
+    given.add_argument("--modelFolderPath", metavar="FOLDER", type=Path, help="every .ms file in it and below")
+    output = parser.add_argument_group("output")
+    output.add_argument("--outputFile", metavar="FILE.a", type=Path, help="the .a to write (packageFile)")
+    parser.add_own()
     return parser
 
 
@@ -62,6 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SystemExit as stop:  # argparse has said why
         return ExitStatus.OK if not stop.code else ExitStatus.WRONG_USAGE
     try:
+        check_packages()
         output = _crop(given)
     except _Refused as error:
         return _failed(error.code, str(error))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from mslite.codegen.lowering.errors import LoweringError
 from mslite.converter.errors import ReturnCode
+from mslite.converter.quoting import counted
 
 Shape = tuple[int, ...]
 
@@ -44,7 +45,9 @@ def fixed_shapes(
     for value in inputs:
         shape = wanted.get(value.name, (1, *value.shape[1:]) if value.shape and value.shape[0] < 0 else value.shape)
         if len(shape) != len(value.shape):
-            problems.append(f"input '{value.name}' has {len(value.shape)} dimensions, {len(shape)} were given")
+            problems.append(
+                f"input '{value.name}' has {counted(len(value.shape), 'dimension')}, {len(shape)} {'was' if len(shape) == 1 else 'were'} given"
+            )
         elif any(have >= 0 and have != want for have, want in zip(value.shape, shape, strict=True)):
             problems.append(
                 f"input '{value.name}' has the shape {_text(value.shape)}, which cannot be {_text(shape)}; "

@@ -13,6 +13,14 @@ from pathlib import Path
 from mslite.codegen.core import Core
 from mslite.codegen.targets import COMMON_OPTIONS, Target
 
+PACKAGES = {
+    "gcc": ("gcc", "libc6-dev"),
+    "aarch64-linux-gnu-gcc": ("gcc-aarch64-linux-gnu", "libc6-dev-arm64-cross"),
+    "arm-linux-gnueabihf-gcc": ("gcc-arm-linux-gnueabihf", "libc6-dev-armhf-cross"),
+    "arm-none-eabi-gcc": ("gcc-arm-none-eabi", "libnewlib-arm-none-eabi"),
+}
+"""Compiler -> Debian's packages of it and of its C library."""
+
 _INDIRECT = "__indirect_call"
 
 
@@ -37,7 +45,10 @@ def measure(cores: Sequence[Core], target: Target) -> Measured | Unmeasured:
     """Compiles the cores of a project as its own build files would, into a folder that is removed again."""
     compiler = shutil.which(target.compiler)
     if compiler is None:
-        return Unmeasured(f"{target.compiler} is not installed")
+        packages = " ".join(PACKAGES.get(target.compiler, ()))
+        return Unmeasured(
+            f"{target.compiler} is not installed{f' (Debian: apt install {packages})' if packages else ''}"
+        )
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         files = {path: text for core in cores for path, text in core.files.items()}
@@ -47,9 +58,17 @@ def measure(cores: Sequence[Core], target: Target) -> Measured | Unmeasured:
         try:
             return _measure(compiler, cores, target, folder, sorted(files))
         except subprocess.CalledProcessError as error:
-            return Unmeasured(f"{target.compiler} fails: {_first_line(error.stderr)}")
+            return Unmeasured(_failure(target.compiler, str(error.stderr)))
         except subprocess.TimeoutExpired:
             return Unmeasured(f"{target.compiler} takes too long")
+
+
+def _failure(compiler: str, said: str) -> str:
+    """Why nothing was compiled: compilers of Debian come without the C library, which is a package of its own."""
+    missing = re.search(r"fatal error: ([\w./]+\.h): No such file", said)
+    if missing is None or compiler not in PACKAGES or "/" in missing[1]:
+        return f"{compiler} fails: {_first_line(said)}"
+    return f"{compiler} has no C library: {missing[1]} is missing (Debian: apt install {PACKAGES[compiler][1]})"
 
 
 def _first_line(text: object) -> str:

@@ -11,7 +11,6 @@ from typing import IO
 
 from rich.progress import Progress
 
-import mslite
 from mslite.benchmark.page import grouped, write_page
 from mslite.codegen.command import run_program
 from mslite.codegen.flag_values import bytes_of
@@ -19,6 +18,7 @@ from mslite.codegen.sparse.page import report_page
 from mslite.codegen.sparse.run import Result, choose_updates
 from mslite.codegen.sparse.trials import read_samples
 from mslite.codegen.targets import TARGETS, target_named
+from mslite.converter.argument_parser import CommandParser
 from mslite.converter.config_file import read_config
 from mslite.converter.errors import ConversionError, ReturnCode, UsageError
 from mslite.converter.mindir.atomic import write_together
@@ -26,7 +26,7 @@ from mslite.converter.program import ends_quietly
 from mslite.converter.training import SECTION, SPARSE_SECTION, TrainSettings, as_text, train_settings
 
 _EXAMPLES = """\
-example:
+examples:
   mslite-sparse model.onnx --data=samples.npz --budget=256K --target=cortex-m4 --configFile=train.cfg --output=sparse.cfg
   mslite-codegen model.onnx --target=cortex-m4 --train --sparseUpdate=sparse.cfg --ramBudget=256K --output=project
   converter_lite --modelFile=model.onnx --outputFile=model --trainModel=true --configFile=sparse.cfg
@@ -35,34 +35,36 @@ samples.npz has an array for each input of the model, by its name, and one for t
 """
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def _parser() -> CommandParser:
+    parser = CommandParser(
         "mslite-sparse",
-        description="Chooses which layers and channels of a model to train within a memory budget, by what they contribute on your data.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+        "Chooses which layers and channels of a model to train within a memory budget, by what they contribute on your data.",
+        _EXAMPLES,
     )
-    parser.add_argument("--version", action="version", version=f"mslite-sparse (mslite) {mslite.__version__}")
     parser.add_argument(
         "model", type=Path, help=".ms, .tflite, .onnx or any other float model that converter_lite reads"
     )
-    parser.add_argument("--data", type=Path, required=True, help="FILE.npz: samples with their labels")
-    parser.add_argument(
-        "--budget",
-        type=bytes_of,
-        required=True,
-        help="bytes of the arena in which the model infers and trains (262144, 256K, 1M)",
-    )
-    parser.add_argument("--output", type=Path, required=True, help="the configuration file to write")
-    parser.add_argument("--report", type=Path, help="the page to write; without: beside the configuration, with .html")
-    parser.add_argument("--target", default="cortex-m4", help=f"one of {', '.join(TARGETS)} (cortex-m4)")
-    parser.add_argument(
-        "--configFile",
-        type=Path,
+    given = parser.add_argument_group("input")
+    given.add_argument("--data", metavar="FILE.npz", type=Path, required=True, help="samples with their labels")
+    given.add_argument(
+        "--configFile", metavar="FILE", type=Path,
         help="a configuration whose [train_param] says how the device trains; batch_size is 1 without",
+    )  # fmt: skip
+    search = parser.add_argument_group("search")
+    search.add_argument(
+        "--budget", metavar="BYTES", type=bytes_of, required=True,
+        help="bytes of the arena in which the model infers and trains (262144, 256K, 1M)",
+    )  # fmt: skip
+    search.add_argument(
+        "--target", metavar="NAME", default="cortex-m4", help=f"one of {', '.join(TARGETS)} (cortex-m4)"
     )
-    parser.add_argument("--trialSteps", type=_count, default=200, help="steps of each trial (200)")
+    search.add_argument("--trialSteps", metavar="N", type=_count, default=200, help="steps of each trial (200)")
+    output = parser.add_argument_group("output")
+    output.add_argument("--output", metavar="FILE", type=Path, required=True, help="the configuration file to write")
+    output.add_argument(
+        "--report", metavar="FILE", type=Path, help="the page to write; without: beside the configuration, with .html"
+    )
+    parser.add_own()
     return parser
 
 

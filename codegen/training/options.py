@@ -15,22 +15,33 @@ _FLAGS = {
     "optimizer": f"{', '.join(one.value for one in Optimizer)} ({Optimizer.SGD.value})",
     "learningRate": "of each step; it may be changed in between (0.01)",
     "momentum": "of Momentum and Nesterov (0.9)",
-    "weightDecay": "(0)",
+    "weightDecay": "how far each step draws weights to 0 (0)",
     "batchSize": "rows of a step, where the model was made for another number",
-    "sparseUpdate": "FILE: a configuration whose [sparse_update] names the layers and channels that are trained; its [train_param] "
+    "sparseUpdate": "a configuration whose [sparse_update] names the layers and channels that are trained; its [train_param] "
     "counts where no flag says otherwise",
-    "frozen": "constants, or layers, that are not trained: name,name; * stands for any characters",
+    "frozen": "constants, or layers, that are not trained; * stands for any characters",
+}
+
+_VALUES = {
+    "loss": "NAME",
+    "optimizer": "NAME",
+    "learningRate": "X",
+    "momentum": "X",
+    "weightDecay": "X",
+    "batchSize": "N",
+    "sparseUpdate": "FILE",
+    "frozen": "NAME,...",
 }
 
 
 def add_train_arguments(parser: argparse.ArgumentParser) -> None:
     """`--train` and what belongs to it."""
-    group = parser.add_argument_group("training")
+    group = parser.add_argument_group("train")
     group.add_argument(
         "--train", action="store_true", help="the project also trains: a step is forward, backward, update"
     )
     for name, text in _FLAGS.items():
-        group.add_argument(f"--{name}", help=text)
+        group.add_argument(f"--{name}", metavar=_VALUES[name], help=text)
 
 
 def settings_of_arguments(arguments: argparse.Namespace) -> TrainSettings | None:

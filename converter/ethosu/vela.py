@@ -16,14 +16,12 @@ import numpy as np
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.flatbuffer import FlatBufferError, Source, Table
 from mslite.converter.parsers.tflite.model import SourceModel, load
+from mslite.extras import install
 
 from .settings import NpuSettings
 
 _PACKAGE = "ethos-u-vela"
-_MISSING = (
-    "--target={} needs vela, Arm's compiler, the Python package 'ethos-u-vela', which is not installed: "
-    "pip install 'mslite[ethosu]'"
-)
+_MISSING = "--target={} needs vela, Arm's compiler, the Python package 'ethos-u-vela', which is not installed: {}"
 _CONFIGURATION = "Arm/vela.ini"
 """Vela's own, which lies in its package."""
 _NPU = "CUSTOM:ethos-u"
@@ -64,7 +62,9 @@ def vela_version(settings: NpuSettings) -> str:
     try:
         version = importlib.metadata.version(_PACKAGE)
     except importlib.metadata.PackageNotFoundError:
-        raise ConversionError(_MISSING.format(settings.accelerator), code=ReturnCode.NOT_SUPPORTED) from None
+        raise ConversionError(
+            _MISSING.format(settings.accelerator, install("ethosu")), code=ReturnCode.NOT_SUPPORTED
+        ) from None
     return version
 
 

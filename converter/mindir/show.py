@@ -6,7 +6,6 @@ two models 0 when they are equal and 1 when they differ; 1 when a file cannot be
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -15,7 +14,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-import mslite
+from mslite.converter.argument_parser import CommandParser
 from mslite.converter.program import ends_quietly, reason_of
 
 from .difference import differences
@@ -29,12 +28,13 @@ from .wire import MindirFormatError
 @ends_quietly("mslite-show")
 def main(arguments: Sequence[str] | None = None) -> int:
     """The program. Returns its exit code."""
-    parser = argparse.ArgumentParser(prog="mslite-show", description="Print a .ms model, or the differences of two.")
-    parser.add_argument("--version", action="version", version=f"mslite-show (mslite) {mslite.__version__}")
+    parser = CommandParser("mslite-show", "Prints a .ms model, or the differences of two.")
     parser.add_argument("model", help="a .ms file")
     parser.add_argument("other", nargs="?", help="a second .ms file to compare with")
-    parser.add_argument("--text", action="store_true", help="the text form also on a terminal")
-    parser.add_argument("--data", action="store_true", help="the text form with every constant in full (base64)")
+    output = parser.add_argument_group("output")
+    output.add_argument("--text", action="store_true", help="the text form also on a terminal")
+    output.add_argument("--data", action="store_true", help="the text form with every constant in full (base64)")
+    parser.add_own()
     try:
         options = parser.parse_args(arguments)
     except SystemExit as stop:

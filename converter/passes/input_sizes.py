@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.input_shapes import check_shape, unknown_input
 from mslite.converter.mindir.graph import Module, Value, is_symbol
 from mslite.converter.mindir.input_sizes import FIXED, FREE, MOST_GROUPS
 from mslite.converter.mindir.ops.enums import DataType
@@ -24,11 +25,8 @@ def freeze_inputs(module: Module, context: Context) -> None:
         shape = wanted.pop(value.name, None)
         if shape is None:
             continue
-        if value.shape is not None and len(value.shape) != len(shape):
-            raise ConversionError(
-                f"--inputShape: input '{value.name}' has {len(value.shape)} dimensions, {len(shape)} were given",
-                code=ReturnCode.INPUT_PARAMETER_INVALID,
-            )
+        if value.shape is not None:
+            check_shape("", value.name, [size if size >= 0 else -2 for size in value.shape], shape)
         _check_fixed(value, shape)
         for axis, (have, want) in enumerate(zip(value.shape or shape, shape, strict=True)):
             if 0 <= have != want >= 0 and axis > 0 and not _may_change(value):
@@ -47,11 +45,7 @@ def freeze_inputs(module: Module, context: Context) -> None:
     for value in module.main.inputs if given else ():
         value.shape = None if value.shape is None else tuple(given.get(size, size) for size in value.shape)
     if wanted:
-        names = ", ".join(f"'{value.name}'" for value in module.main.inputs)
-        raise ConversionError(
-            f"--inputShape names '{next(iter(wanted))}', which is no input of the model; its inputs are {names}",
-            code=ReturnCode.INPUT_PARAMETER_INVALID,
-        )
+        raise unknown_input("", next(iter(wanted)), [value.name for value in module.main.inputs])
 
 
 def _may_change(value: Value) -> bool:

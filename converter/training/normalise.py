@@ -49,7 +49,10 @@ def check_trainable(module: Module, source: str, has_integers: bool = False) -> 
         raise _refusal(source, "the model has control flow, which has no gradient", "Train a part without it")
     for value in module.main.inputs:
         if not value.is_static:
-            remedy = f"Give them, for example --inputShape={value.name}:32,28,28,1; batch_size in [train_param] gives the first"
+            remedy = (
+                f"Give all its sizes, in the layout of the source, as --inputShape={value.name}:32,...; batch_size in [train_param] "
+                "gives the first alone"
+            )
             raise _refusal(source, f"input '{value.name}' has sizes that the model leaves open", remedy)
     narrow = [node for node in module.main.nodes if int(node.quant_type) != 0 or any(v.quant for v in node.outputs)]
     if narrow and not has_integers:

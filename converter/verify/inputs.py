@@ -10,6 +10,7 @@ from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Array, Shape, Value, numpy_type
 from mslite.converter.mindir.quantised import is_quantised
 from mslite.converter.numpy_file import NumpyFileError, read_numpy
+from mslite.converter.quoting import counted
 
 _UNKNOWN_BATCH, _UNKNOWN_SIZE = 1, 32
 _INDEX_LIMIT = 8
@@ -51,7 +52,7 @@ def given_inputs(text: str, inputs: list[Value]) -> list[Array]:
     names = text.split(",")
     if len(names) != len(inputs):
         raise ConversionError(
-            f"--verify: the model has {len(inputs)} inputs, {len(names)} files were given",
+            f"--verify: the model has {counted(len(inputs), 'input')}, {counted(len(names), 'file')} {'was' if len(names) == 1 else 'were'} given",
             code=ReturnCode.INPUT_PARAMETER_INVALID,
         )
     arrays: list[Array] = []
@@ -61,7 +62,8 @@ def given_inputs(text: str, inputs: list[Value]) -> list[Array]:
             if isinstance(array, dict):
                 raise NumpyFileError("a .npz file holds several arrays; give one .npy file for each input")
         except (OSError, NumpyFileError) as error:
-            raise ConversionError(f"--verify: '{name}' cannot be read: {error}", code=ReturnCode.FILE_ERROR) from None
+            reason = error.strerror or str(error) if isinstance(error, OSError) else str(error)
+            raise ConversionError(f"--verify: '{name}' cannot be read: {reason}", code=ReturnCode.FILE_ERROR) from None
         if array.dtype != numpy_type(value.dtype):
             raise ConversionError(
                 f"--verify: '{name}' holds {array.dtype}, input '{value.name}' takes {numpy_type(value.dtype)}",

@@ -14,6 +14,7 @@ from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Array
 from mslite.converter.options import FmkType
 from mslite.converter.parsers.tflite.model import SourceModel, load
+from mslite.extras import install
 
 Arrays = dict[str, Array]
 
@@ -25,7 +26,7 @@ def _module(name: str, extra: str = "verify") -> Any:
     except ImportError:
         package = name.partition(".")[0].replace("_", "-")
         raise ConversionError(
-            f"--verify needs the package {package}. Install it with: pip install 'mslite[{extra}]'",
+            f"--verify needs the package {package}. Install it with: {install(extra)}",
             code=ReturnCode.NOT_SUPPORTED,
         ) from None
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Serves `.ms` models over HTTP with Ray Serve, in KServe's Open Inference Protocol v2.
 
-    pip install 'mslite[serve]'
+    pip install '../..[serve]'
     python serve_models.py digits=digits.ms --replicas 2
     curl http://127.0.0.1:8000/v2/models/digits
 

@@ -132,6 +132,16 @@ void AddRegistered(const Session &session, std::vector<NodePlacement> *nodes) {
     }
   }
 }
+// Where every engine that was asked is missing: all nodes are the CPU's, for that reason.
+void AddFallback(const Session &session, PlacementInfo *info) {
+  std::string reason;
+  for (const std::string &one : info->missing) reason += (reason.empty() ? "" : "; ") + one;
+  const Graph &graph = session.graph();
+  for (const int32_t index : graph.subgraphs[0].nodes) {
+    const Node &node = graph.nodes[static_cast<size_t>(index)];
+    info->nodes.push_back({node.name, OperatorName(node.op), "CPU", -1, reason, 0});
+  }
+}
 }  // namespace
 
 mindspore::Status InspectPlacement(const mindspore::Model &model, PlacementInfo *info) {
@@ -145,6 +155,7 @@ mindspore::Status InspectPlacement(const mindspore::Model &model, PlacementInfo 
     for (const Placing *placing : delegation->placings()) AddEngine(*placing, &info->nodes);
     AddRegistered(*mindspore::ModelInspector::SessionOf(model), &info->nodes);
     info->missing = delegation->missing();
+    if (info->nodes.empty() && !info->missing.empty()) AddFallback(*mindspore::ModelInspector::SessionOf(model), info);
     return mindspore::kSuccess;
   });
 }

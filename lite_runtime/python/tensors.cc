@@ -6,7 +6,9 @@
 namespace mslite::python {
 
 void Check(const ms::Status &status) {
-  if (status.IsError()) throw std::runtime_error(status.ToString());
+  if (status.IsOk()) return;
+  const std::string reason = status.GetErrDescription();  // which says more than the code's name
+  throw std::runtime_error(reason.empty() ? status.ToString() : reason);
 }
 
 Meta MetaOf(const ms::MSTensor &tensor) {

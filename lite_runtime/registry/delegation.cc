@@ -221,7 +221,8 @@ Status Delegation::Ask(const std::shared_ptr<mindspore::Context> &context, const
   }
   mindspore::LiteDelegateGraph model(kernels, tensors_of(main.inputs), tensors_of(main.outputs), primitives,
                                      mindspore::SCHEMA_CUR);
-  const Status status = ForeignCall("the delegate's Build", [&] { return round->delegate->Build(&model); });
+  const Status status =
+      ForeignCall(round->is_ours ? nullptr : "the delegate's Build", [&] { return round->delegate->Build(&model); });
   // What the delegate has made is deleted with the round, whatever becomes of it.
   std::set<Kernel *> known;
   for (const auto &kernel : round->offered) known.insert(kernel.get());
@@ -310,12 +311,13 @@ Status Delegation::Take(Round *round, const std::vector<Kernel *> &kernels, Grap
   return mindspore::kSuccess;
 }
 
-Status Delegation::OfferTo(const std::shared_ptr<mindspore::Delegate> &delegate,
+Status Delegation::OfferTo(const std::shared_ptr<mindspore::Delegate> &delegate, bool is_ours,
                            const std::shared_ptr<mindspore::Context> &context, Graph *graph, bool *is_missing) {
   rounds_.push_back(std::make_unique<Round>());
   Round *round = rounds_.back().get();
   round->delegate = delegate;
-  MSLITE_TRY(ForeignCall("the delegate's Init", [&]() -> Status {
+  round->is_ours = is_ours;
+  MSLITE_TRY(ForeignCall(is_ours ? nullptr : "the delegate's Init", [&]() -> Status {
     const Status status = delegate->Init();
     *is_missing = status == mindspore::kLiteNotSupport;
     return status;
@@ -336,7 +338,7 @@ Status Delegation::Offer(const std::shared_ptr<mindspore::Context> &context, boo
                   "the context's delegate is no mindspore::Delegate; others, which replace nodes, are not supported");
     }
     bool is_missing = false;
-    const Status status = made->OfferTo(ours, context, graph, &is_missing);
+    const Status status = made->OfferTo(ours, false, context, graph, &is_missing);
     if (!is_missing) MSLITE_TRY(status);
     made->was_open_ = std::any_of(graph->tensors.begin(), graph->tensors.end(), [](const Tensor &tensor) {
       return std::any_of(tensor.dims.begin(), tensor.dims.end(), [](int64_t dim) { return dim < 0; });
@@ -347,7 +349,7 @@ Status Delegation::Offer(const std::shared_ptr<mindspore::Context> &context, boo
     bool is_missing = false;
     const size_t parts = made->parts_.size();
     const size_t nodes = graph->nodes.size();
-    const Status status = made->OfferTo(engine, context, graph, &is_missing);
+    const Status status = made->OfferTo(engine, true, context, graph, &is_missing);
     if (status.IsOk()) {
       made->placings_.push_back(dynamic_cast<const Placing *>(engine.get()));
       continue;

@@ -45,12 +45,13 @@ class Delegation {
   // A delegate, and what it was offered.
   struct Round {
     std::shared_ptr<mindspore::Delegate> delegate;  // outlives its kernels
-    std::vector<mindspore::MSTensor> tensors;       // of the graph; null where no offered node has them
+    bool is_ours = false;
+    std::vector<mindspore::MSTensor> tensors;  // of the graph; null where no offered node has them
     std::vector<std::unique_ptr<mindspore::kernel::Kernel>> offered;
     std::vector<std::unique_ptr<mindspore::kernel::Kernel>> made;  // not yet in a part
   };
 
-  Status OfferTo(const std::shared_ptr<mindspore::Delegate> &delegate,
+  Status OfferTo(const std::shared_ptr<mindspore::Delegate> &delegate, bool is_ours,
                  const std::shared_ptr<mindspore::Context> &context, Graph *graph, bool *is_missing);
   static Status Ask(const std::shared_ptr<mindspore::Context> &context, const Graph &graph, Round *round,
                     std::vector<mindspore::kernel::Kernel *> *kernels);

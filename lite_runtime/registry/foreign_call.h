@@ -8,20 +8,24 @@
 #include "model/message.h"
 
 namespace mslite {
-// Whatever foreign code does, but for ending the process, ends here. An error says which function failed, and why.
+inline const char *Named(const char *what) { return what == nullptr ? "an engine" : what; }
+
+// Whatever foreign code does, but for ending the process, ends here. An error says which function failed, and why; that
+// of an engine of ours (`what` is null) says itself what is the matter.
 template <typename Function>
 Status ForeignCall(const char *what, Function function) {
   try {
     const Status status = function();
     if (status.IsOk()) return status;
     const std::string own = status.GetErrDescription();
+    if (what == nullptr && !own.empty()) return status;
     const auto number = static_cast<int32_t>(static_cast<uint32_t>(status.StatusCode()) << 4) >> 4;
-    return Fail(status.StatusCode(), std::string(what) + " failed with " + std::to_string(number) + " (" +
+    return Fail(status.StatusCode(), std::string(Named(what)) + " failed with " + std::to_string(number) + " (" +
                                          (own.empty() ? Status::CodeAsString(status.StatusCode()) : own) + ")");
   } catch (const std::exception &error) {
-    return Fail(mindspore::kLiteError, std::string(what) + " threw an exception: " + error.what());
+    return Fail(mindspore::kLiteError, std::string(Named(what)) + " threw an exception: " + error.what());
   } catch (...) {
-    return Fail(mindspore::kLiteError, std::string(what) + " threw an exception");
+    return Fail(mindspore::kLiteError, std::string(Named(what)) + " threw an exception");
   }
 }
 }  // namespace mslite

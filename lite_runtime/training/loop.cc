@@ -28,8 +28,9 @@ class Batches {
   Status Check() {
     const std::vector<Dataset::Column> &columns = dataset_.GetColumns();
     if (dataset_.GetDatasetSize() > 0 && columns.size() < inputs_.size()) {
-      return Fail(mindspore::kLiteParamInvalid,
-                  Format("the dataset has %zu columns where the model has %zu inputs", columns.size(), inputs_.size()));
+      return Fail(
+          mindspore::kLiteParamInvalid,
+          Format("the columns of the dataset are %zu, the inputs of the model %zu", columns.size(), inputs_.size()));
     }
     if (columns.empty()) return dataset_.Read(0, 0, nullptr);  // whose error says why
     if (dataset_.GetBatchSize() < 0) {

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.extras import install
 from mslite.quantizer.accuracy.processes import ProcessPool
 
 _Item = TypeVar("_Item")
@@ -103,7 +104,7 @@ def _cluster(address: str) -> Iterator[Workers]:
         distributed: Any = import_module("distributed")
     except ImportError:
         raise ConversionError(
-            "--cluster needs the package distributed. Install it with: pip install 'mslite[dask]'",
+            f"--cluster needs the package distributed. Install it with: {install('dask')}",
             code=ReturnCode.NOT_SUPPORTED,
         ) from None
     try:

@@ -9,6 +9,7 @@ import numpy as np
 
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Array
+from mslite.extras import install
 from mslite.quantizer.settings import DataPreprocessParam
 
 
@@ -65,6 +66,6 @@ def _opencv() -> Any:
         import cv2
     except ImportError:
         raise ConversionError(
-            "calibration with images needs OpenCV: pip install 'mslite[images]'", code=ReturnCode.NOT_SUPPORTED
+            f"calibration with images needs OpenCV: {install('images')}", code=ReturnCode.NOT_SUPPORTED
         ) from None
     return cv2

@@ -8,6 +8,7 @@ import numpy as np
 
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Array, Value, numpy_type
+from mslite.converter.quoting import counted
 
 Sample = Sequence[Array]
 """One array per graph input, in order."""
@@ -33,7 +34,7 @@ def arranged(given: GivenSample, inputs: Sequence[Value], what: str) -> list[Arr
             raise _wrong(f"{what}: {wrong}; the model has {', '.join(names)}")
         given = [given[name] for name in names]
     if len(given) != len(inputs):
-        raise _wrong(f"{what}: it has {len(given)} arrays; the model has {len(inputs)} inputs")
+        raise _wrong(f"{what}: it has {counted(len(given), 'array')}; the model has {counted(len(inputs), 'input')}")
     return [fitted(np.asarray(array), value, what) for array, value in zip(given, inputs, strict=True)]
 
 

@@ -1,4 +1,4 @@
-"""Values of configuration keys: each parser raises ValueError with what is allowed."""
+"""Values of configuration keys, in any case: each parser raises ValueError with what is allowed."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import field
 from enum import Enum
 from pathlib import Path
 from typing import Any
+
+from mslite.converter.command_words import canonical
 
 Parser = Callable[[str], Any]
 
@@ -43,18 +45,20 @@ def real(low: float, high: float, described: str) -> Parser:
 
 def boolean(text: str) -> bool:
     """true or false."""
-    if text not in ("true", "false"):
+    found = canonical(text, ("true", "false"))
+    if found is None:
         raise ValueError("true|false")
-    return text == "true"
+    return found == "true"
 
 
 def choice(*allowed: str) -> Parser:
     """One of some texts."""
 
     def parse(text: str) -> str:
-        if text not in allowed:
+        found = canonical(text, allowed)
+        if found is None:
             raise ValueError("|".join(filter(None, allowed)))
-        return text
+        return found
 
     return parse
 
@@ -63,10 +67,12 @@ def member(kind: type[Enum], spellings: Mapping[str, str] | None = None) -> Pars
     """A member of an enumeration by its value, or by another spelling of it."""
 
     def parse(text: str) -> Enum:
-        try:
-            return kind((spellings or {}).get(text, text))
-        except ValueError:
-            raise ValueError("|".join(member.value for member in kind if member.value)) from None
+        known = {member.value: member for member in kind}
+        others = {word: known[value] for word, value in (spellings or {}).items()}
+        found = canonical(text, (*known, *others))
+        if found is None:
+            raise ValueError("|".join(value for value in known if value))
+        return known.get(found) or others[found]
 
     return parse
 

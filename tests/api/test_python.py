@@ -214,6 +214,53 @@ def test_settings_refuse(call: Callable[[mslite.Context], None], error: type[Exc
 
 
 @pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda context: setattr(context.cpu, "num_threads", 7), "CPU has no setting 'num_threads'; did you mean 'thread_num'?"),
+        (lambda context: setattr(context, "thread_num", 7), "Context has no setting 'thread_num'; did you mean 'cpu.thread_num'?"),
+        (lambda context: setattr(context, "Target", ["gpu"]), "did you mean 'target'?"),
+        (lambda context: setattr(context.parallel, "worker_num", 2), "did you mean 'workers_num'?"),
+        (lambda context: setattr(context.run_limits, "quux", 2), "it has steps, milliseconds, bytes"),
+        (lambda context: setattr(mslite.Converter(), "input_shapes", {}), "Converter has no setting 'input_shapes'; did you mean 'input_shape'"),
+        (lambda context: setattr(mslite.Tensor(), "data", X), "'Tensor' object has no attribute 'data'"),
+        (lambda context: setattr(mslite.TrainCfg(), "loss", []), "TrainCfg has no setting 'loss'; did you mean 'loss_name'?"),
+    ],
+)  # fmt: skip
+def test_settings_refuse_other_names(call: Callable[[mslite.Context], None], message: str) -> None:
+    with pytest.raises(AttributeError) as caught:
+        call(mslite.Context())
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda model: model.get_inputs(),
+        lambda model: model.get_outputs(),
+        lambda model: model.predict([X]),
+        lambda model: model.placements(),
+        lambda model: model.workspace_bytes(),
+        lambda model: model.resize([], []),
+    ],
+)
+def test_a_model_without_a_file(call: Callable[[mslite.Model], object]) -> None:
+    with pytest.raises(RuntimeError, match=r"^the model is not built; call build_from_file first$"):
+        call(mslite.Model())
+
+
+def test_settings_within_settings_are_not_replaced() -> None:
+    context = mslite.Context()
+    with pytest.raises(TypeError, match="cpu must be CPU, not int"):
+        context.cpu = 4  # type: ignore[assignment]
+    context.cpu = mslite.Context().cpu
+
+
+def test_names_of_the_package_are_its_own() -> None:
+    assert not {"TYPE_CHECKING", "annotations"} & set(dir(mslite))
+    assert {*mslite.__all__} <= set(dir(mslite))
+
+
+@pytest.mark.parametrize(
     ("call", "error"),
     [
         (lambda: mslite.Tensor(1), TypeError),
@@ -273,7 +320,7 @@ def test_objects_refuse(call: Callable[[], object], error: type[Exception]) -> N
         ),
         (lambda model, path: model.predict(X), TypeError, "inputs must be a list"),
         (lambda model, path: model.predict([X], X), TypeError, "outputs must be a list"),
-        (lambda model, path: model.predict([X], []), ValueError, "1 outputs, 0"),
+        (lambda model, path: model.predict([X], []), ValueError, "1 output, 0 were given"),
         (lambda model, path: model.predict([X], ["y"]), TypeError, "output 'y'"),
         (
             lambda model, path: model.predict([X], [np.zeros(_shape(model), np.int32)]),

@@ -205,7 +205,7 @@ def test_exceptions_come_at_await(dense: Path) -> None:
         for result in (results[0], results[2]):
             assert isinstance(result, list)
             np.testing.assert_allclose(np.asarray(result[0]), wanted(X), rtol=1e-6)
-        with pytest.raises(ValueError, match="1 inputs, 0"):
+        with pytest.raises(ValueError, match="1 input, 0 were given"):
             await model.predict_async([])
         with pytest.raises(TypeError, match="FLOAT32"):
             await model.predict_async([X.astype(np.float64)])

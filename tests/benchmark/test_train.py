@@ -50,6 +50,7 @@ def test_trains_and_compares(file: Path) -> None:
         rf"Build mindspore model from model file{file}",
         r"PrepareTime = [0-9.e-]+ ms",
         r"Running train loops\.\.\.",
+        r"Loss [^:]+: [0-9.e-]+ in the first step, [0-9.e-]+ in the last",
         r"Model = net_train\.ms, NumThreads = 1, MinRunTime = [0-9.]+ ms, MaxRuntime = [0-9.]+ ms, AvgRunTime = [0-9.]+ ms",
         r"================ Comparing Forward Output data ================",
         r"Out tensor size is: 640",
@@ -119,10 +120,14 @@ def test_profile_sums_and_virtual_batch(file: Path) -> None:
 
 
 def test_evaluates_other_names(file: Path) -> None:
-    """A name without "train": inference, as the original's."""
+    """A name without "train" is not trained, and that is said; evaluation alone is the original's."""
     other = file.parent / "net.ms"
     shutil.copy(file, other)
     done = run(f"--modelFile={other}")
+    assert done.returncode == 1
+    assert "is not trained: the file's name does not contain" in done.stderr
+    assert "Success" not in done.stdout
+    done = run("--modelFile", str(other), "--epochs", "0")
     assert done.returncode == 0
     assert f"start reading model file {other}" in done.stdout
     assert "Running train loops" not in done.stdout
@@ -147,7 +152,7 @@ def test_refused(file: Path) -> None:
         f"--inDataFile={file.parent}/short": "no multiple of the 2880",
         f"--expectedDataFile={file.parent}/short": "Output buffer and output file differ by size",
         "--lossName=other": "no node is the loss",
-        "--exportFile=/no/such/folder/x": "Export quantized model error",
+        "--exportFile=/no/such/folder/x": "/no/such/folder/x",
     }
     for flag, message in failing.items():
         done = run(f"--modelFile={file}", flag)

@@ -74,12 +74,36 @@ def test_without_a_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     assert sorted({text for name, text in placed.items() if name not in names}) == ["part 0", "part 1", "part 2"]
 
 
+def test_an_open_batch_is_one_everywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """For targets and engines alike, as `benchmark` takes it; the CPU's memory is that of one run."""
+    monkeypatch.setenv("MSLITE_DELEGATE_COSTS", "off")
+    text = SUMMED.replace("float[4, 64] x", "float[n, 64] x").replace("float[4, 64] v", "float[n, 64] v")
+    found = examined(source(tmp_path, text))
+    assert found.batches == ("x",)
+    assert engine_of(found, "OpenCL").taken
+    cpu = next(target for target in found.targets if target.name == "CPU")
+    assert cpu.ram is not None
+    assert 4 * 64 <= cpu.ram < 8192
+    assert cpu.flash is not None
+    assert 4 * 64 * 64 < cpu.flash < 8 * 64 * 64
+    print_examination(found)
+    said = capsys.readouterr().out
+    assert "The first size of 'x' is open and taken as 1: --inputShape gives another" in said
+    assert OPEN_INPUTS not in said
+    write_check_page(tmp_path / "page.html", found)
+    assert "taken as 1" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
 def test_open_shapes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    found = examined(
-        source(tmp_path, SUMMED.replace("float[4, 64] x", "float[n, 64] x").replace("float[4, 64] v", "float[n, 64] v"))
-    )
+    """Beside the batch."""
+    text = """<ir_version: 8, opset_import: ["" : 17]>
+        open (float[4, n] x) => (float[4, n] v) { v = Relu(x) }"""
+    found = examined(source(tmp_path, text))
     engine = engine_of(found, "OpenCL")
     assert not engine.taken
+    assert found.batches == ()
     print_examination(found)
     assert OPEN_INPUTS in capsys.readouterr().out
 

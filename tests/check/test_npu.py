@@ -71,9 +71,9 @@ def test_without_the_compiler_the_rest_is_told(tmp_path: Path, monkeypatch: pyte
     found = examine(Options(tmp_path / "net.tflite", tmp_path / "net", npu=npu_settings("ethos-u55", {})))
     assert found.converts
     assert found.placement is None
-    assert "pip install 'mslite[ethosu]'" in found.npu_problem
+    assert "pip install '.[ethosu]'" in found.npu_problem
     console = Console(record=True, width=200)
     print_examination(found, console)
-    assert "pip install 'mslite[ethosu]'" in console.export_text()
+    assert "pip install '.[ethosu]'" in console.export_text()
     write_check_page(tmp_path / "page.html", found)
-    assert "mslite[ethosu]" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert ".[ethosu]" in (tmp_path / "page.html").read_text(encoding="utf-8")

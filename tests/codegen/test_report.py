@@ -29,9 +29,9 @@ from mslite.codegen.report import (
     report_files,
 )
 from mslite.codegen.report.instructions import instructions
-from mslite.codegen.report.measure import deepest
+from mslite.codegen.report.measure import PACKAGES, deepest
 from mslite.codegen.report.picture import Kind, make_picture
-from mslite.codegen.targets import target_named
+from mslite.codegen.targets import TARGETS, target_named
 from mslite.converter.errors import ConversionError
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.program import running
@@ -171,6 +171,18 @@ def test_measured_code_and_stack() -> None:
     broken = measure([core], target_named("x86"))
     assert isinstance(broken, Unmeasured)
     assert "nothing" in broken.reason
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is needed")
+def test_a_compiler_without_a_c_library() -> None:
+    """The package is named: Debian's cross compilers come without it."""
+    core = core_of(autoencoder())
+    core.files = {"src/model0/net0.c": "#include <math.h>\nint model0_run(void) { return 0; }"}
+    broken = measure([core], replace(target_named("x86"), options=("-nostdinc",)))
+    assert isinstance(broken, Unmeasured)
+    assert broken.reason == "gcc has no C library: math.h is missing (Debian: apt install libc6-dev)"
+    assert PACKAGES["arm-none-eabi-gcc"][1] == "libnewlib-arm-none-eabi"
+    assert {target.compiler for target in TARGETS.values()} <= set(PACKAGES)
 
 
 def test_deepest_of_call_graph() -> None:

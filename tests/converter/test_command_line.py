@@ -110,7 +110,7 @@ def test_no_argument_and_help(capsys: pytest.CaptureFixture[str]) -> None:
     ("flag", "message"),
     [
         ("--fp16=yes", "INPUT ILLEGAL: fp16 must be on|off"),
-        ("--fmk=KERAS", "INPUT ILLEGAL: fmk must be TF|TFLITE"),
+        ("--fmk=KERAS", "INPUT ILLEGAL: fmk must be ONNX|TFLITE"),
         ("--inputDataFormat=HWC", "INPUT ILLEGAL: inputDataFormat must be NHWC|NCHW"),
         ("--inputDataType=DOUBLE", "INPUT INVALID: inputDataType must be FLOAT|"),
         ("--outputDataType=INT64", "INPUT INVALID: outputDataType must be FLOAT|"),

@@ -22,6 +22,13 @@ def test_converts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert model.get_inputs()[0].shape == [1, 2, 6, 5]
 
 
+def test_paths_of_pathlib(tmp_path: Path) -> None:
+    mslite.Converter().convert(mslite.FmkType.ONNX, small_network(tmp_path / "net.onnx"), tmp_path / "out")
+    assert (tmp_path / "out.ms").is_file()
+    with pytest.raises(TypeError, match="model_file must be str or PathLike, but got int"):
+        mslite.Converter().convert(mslite.FmkType.ONNX, 1, tmp_path / "out")  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(("wanted", "shape"), [(mslite.Format.NCHW, [1, 2, 6, 5]), (mslite.Format.NHWC, [1, 6, 5, 2])])
 def test_input_format(wanted: mslite.Format, shape: list[int], tmp_path: Path) -> None:
     converter = mslite.Converter()

@@ -77,6 +77,9 @@ def test_python_without_a_device(digits: Path, monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.setenv(name, value)
     with pytest.raises(RuntimeError, match=r"OpenCL: there is no.*the context forbids falling back to the CPU"):
         built(digits, "gpu", fallback=False)
+    fallen_back = built(digits, "gpu").placements()
+    assert {node.engine for node in fallen_back} == {"CPU"}
+    assert all(node.reason.startswith("OpenCL: there is no") for node in fallen_back), "without the delegate's code"
     np.testing.assert_array_equal(outputs(built(digits, "gpu")), outputs(built(digits, "cpu")))
 
 

@@ -16,7 +16,7 @@ from .matrices import attentions
 from .registry import check
 from .test_foreign import BOUNDED
 
-torch = pytest.importorskip("torch", reason="PyTorch is not installed (the extra mslite[torch])")
+torch = pytest.importorskip("torch", reason="PyTorch is not installed (the extra torch)")
 pytestmark = pytest.mark.frameworks
 
 

@@ -44,9 +44,30 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["--modelFile=net.ms", "-loopCount=3"], 2, "'-loopCount=3' is no flag; did you mean --loopCount?"),
         (["--modelFile=net.ms", "--loopcount=3"], 2, "did you mean --loopCount?"),
         (["net.ms"], 2, "the model is --modelFile=FILE.ms"),
+        (
+            ["--modelFile", "my", "net.ms"],
+            2,
+            "'net.ms' is no flag; flags are --name=value or --name value, values with blanks",
+        ),
+        (["--modelFile"], 2, "--modelFile needs a value: --modelFile=FILE"),
+        (["--modelFile", "--loopCount", "2"], 2, "--modelFile needs a value: --modelFile=FILE"),
+        (["--modelFile", "net.ms", "--loopCount", "-2"], 2, "--loopCount must be at least 1"),
+        (["--modelFile", "net.ms", "--enableFp16", "maybe"], 2, "--enableFp16=maybe: expected true or false"),
+        (["--modelFile", "net.ms", "--device", "TPU"], 2, "--device=TPU: expected one of CPU, GPU"),
+        (["--model=net.ms"], 2, "--model=net.ms is not a valid flag; did you mean --modelFile?"),
+        (["--modelFile=net.ms", "--threads=2"], 2, "did you mean --numThreads?"),
+        (["--modelFile=net.ms", "--cpuCoreList=0-1"], 2, "--cpuCoreList=0-1: expected numbers of cores between commas"),
+        (["--modelFile=net.ms", "--inputShapes=x0:1,2,4,4"], 1, "names go with --inputShape"),
+        (
+            ["--modelFile=net.ms", "--htmlFile=absent/page.html"],
+            1,
+            "cannot write absent/page.html: there is no folder 'absent'",
+        ),
+        (["--modelFile=net.ms", "--inputShape=x0"], 1, "'x0' is not NAME:1,2,3"),
+        (["--modelFile=net.ms", "--inputShape=x1:1,2"], 1, "no input 'x1'; it has 'x0'"),
         (["--modelFile=net.ms", "--inDataFile=five_bytes.bin"], 1, "holds 5 bytes; input 'x0' takes 128"),
         (["--modelFile=net.ms", "--inDataFile=absent.bin"], 1, "absent.bin"),
-        (["--modelFile=net.ms", "--inputShapes=1,2,4,4:1,2"], 1, "gives 2 shapes; the model has 1 inputs"),
+        (["--modelFile=net.ms", "--inputShapes=1,2,4,4:1,2"], 1, "gives 2 shapes; the model has 1 input"),
         (["--modelFile=net.ms", "--inputShapes=1,-2,4,4"], 1, "'-2' is not a dimension"),
         (["--modelFile=net.ms", "--inputShapes=2147483647,2147483647,1,1"], 1, "the model was converted for"),
         (["--modelFile=open.ms", "--inputShapes=2147483647,2147483647"], 1, "larger than a tensor may be"),
@@ -84,6 +105,41 @@ def test_one_clear_error(flags: list[str], status: int, message: str, folder: Pa
     assert message in said
     assert result.stderr.count(message) == 1
     assert result.returncode == status
+    assert result.stdout == ""
+    lines = [line for line in result.stderr.splitlines() if not line.startswith("note: ")]
+    hint = "benchmark --help shows the flags" if status == 2 else f"Run Benchmark {modelled(flags)} Failed : -1"
+    assert len(lines) == 2
+    assert lines[1] == hint
+
+
+def modelled(flags: list[str]) -> str:
+    return next(flag.partition("=")[2] for flag in flags if flag.startswith("--modelFile="))
+
+
+@pytest.mark.skipif(not BUILD, reason="set MSLITE_BUILD or MSLITE_SANITIZE_BUILD to a build folder")
+def test_a_blank_in_place_of_the_equals_sign(folder: Path) -> None:
+    """Any case of values, file names with blanks, a switch with and without a value, and no line but the results."""
+    odd = folder / "my net.ms"
+    odd.write_bytes((folder / "net.ms").read_bytes())
+    (folder / "my input.bin").write_bytes(bytes(128))
+    flags = ["--modelFile", str(odd), "--loopCount", "=", "1", "--modelType", "mindir_lite", "--enableFp16", "False"]
+    result = started(*flags, "--inDataFile", str(folder / "my input.bin"), "--quiet", "--timeProfiling")
+    assert result.returncode == 0, result.stderr
+    assert "Run Benchmark my net.ms Success." in result.stdout
+    assert not any(line in result.stdout for line in ("ModelPath", "start unified", "Running "))
+    many = ["--modelFile", str(odd), "--enableParallelPredict", "--parallelTaskNum", "3", "--quiet"]
+    said = started(*many).stdout
+    assert "Requests: 6 answered" in said
+    assert "index" not in said
+
+
+@pytest.mark.skipif(not BUILD, reason="set MSLITE_BUILD or MSLITE_SANITIZE_BUILD to a build folder")
+def test_a_key_behind_a_blank_is_in_no_message(folder: Path) -> None:
+    key = "0123456789abcdef0123456789abcdef"
+    for flags in (["--decryptKey", key], ["--decryptKey", "=", key], ["--decryptkey", key]):
+        result = started("--modelFile", str(folder / "net.ms"), *flags, "--htmlFile", str(folder / "page.html"))
+        assert result.returncode != 0
+        assert key not in result.stdout + result.stderr
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tomllib
@@ -61,7 +62,7 @@ def test_the_converter_says_what_is_missing() -> None:
     assert result.returncode == 1
     last = result.stderr.strip().splitlines()[-1]
     assert last.startswith("ImportError: mslite.Converter: the Python package '")
-    assert last.endswith("pip install 'mslite[converter]'")
+    assert last.endswith("pip install '.[converter]' in the checkout of mslite")
 
 
 @pytest.mark.parametrize("program", ["converter_lite", "mslite_show", "mslite_codegen"])
@@ -70,9 +71,61 @@ def test_programs_say_what_is_missing(program: str) -> None:
     assert (result.returncode, result.stdout) == (1, "")
     name = program if program == "converter_lite" else program.replace("_", "-")
     assert result.stderr.startswith(f"{name}: the Python package '")
-    assert "pip install 'mslite[converter]'" in result.stderr
+    assert "pip install '.[converter]'" in result.stderr
     assert len(result.stderr.splitlines()) == 1
 
 
 def test_other_missing_modules_stay_what_they_are() -> None:
     assert remedy(ModuleNotFoundError("no", name="numpy")) is None
+
+
+def test_an_installation_names_the_packages(tmp_path: Path) -> None:
+    """Not a distribution that anybody may register; those that are installed are left out."""
+    package = tmp_path / "mslite"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "extras.py").write_text((ROOT / "lite_runtime/python/mslite/extras.py").read_text())
+    metadata = tmp_path / "mslite-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: mslite\nVersion: 1.0\n"
+        'Requires-Dist: numpy>=1.26\nRequires-Dist: absent-one>=2; extra == "converter"\n'
+        'Requires-Dist: numpy>=1; extra == "converter"\n'
+        "Requires-Dist: mslite[converter]; extra == \"crop\"\nRequires-Dist: absent.two>=0.29; extra == 'crop'\n"
+    )
+    code = "from mslite.extras import install; print(install('converter')); print(install('crop'))"
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path, env={"PYTHONPATH": "."}
+    )
+    assert result.stdout.splitlines() == [
+        "pip install 'absent-one>=2'",
+        "pip install 'absent.two>=0.29' 'absent-one>=2'",
+    ]
+
+
+def test_nothing_names_a_distribution_that_nobody_keeps() -> None:
+    """Whoever registered the name `mslite` would run code on the machines of those who obey our messages."""
+    files = subprocess.run(
+        ["git", "ls-files"], capture_output=True, text=True, check=True, cwd=ROOT
+    ).stdout.splitlines()
+    wrong = [
+        name
+        for name in files
+        if name.endswith((".py", ".md", ".cc", ".j2", ".html"))
+        and Path(name) != Path("tests/programs/test_extras.py")
+        and re.search(r"pip install '?mslite", (ROOT / name).read_text(errors="ignore"))
+    ]
+    assert not wrong
+
+
+@pytest.mark.parametrize("program", ["mslite_crop", "cropper"])
+def test_cropping_explains_itself_without_its_package(program: str) -> None:
+    code = f"sys.modules['elftools'] = None\nfrom mslite import programs\nsys.exit(programs.{program}())\n"
+    command = [sys.executable, "-c", f"import sys\n{code}"]
+    told = subprocess.run([*command, "--help"], capture_output=True, text=True, check=False)
+    assert (told.returncode, told.stderr) == (0, "")
+    flags = ["--models=a.ms", "--archive=a.a", "--output=o"] if program == "mslite_crop" else ["--modelFile=a.ms"]
+    refused = subprocess.run([*command, *flags], capture_output=True, text=True, check=False)
+    assert refused.returncode == 1
+    assert "'pyelftools' is not installed" in refused.stderr
+    assert "pip install" in refused.stderr.splitlines()[0]

@@ -26,10 +26,10 @@ PACKAGES = {
     "mslite-show": "flatbuffers",
     "mslite-codegen": "jinja2",
     "mslite-sparse": "jinja2",
-    "mslite-crop": "elftools",
-    "cropper": "elftools",
+    "mslite-crop": "tempfile",
+    "cropper": "tempfile",
 }
-"""Program -> a package that it loads when it starts."""
+"""Program -> a package, or a module of Python, that it loads when it starts."""
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(BUILD / "python")}
 ARGUMENTS = {
     "converter_lite": ["--modelFile={model}", "--outputFile={folder}/net"],

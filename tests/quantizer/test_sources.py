@@ -65,7 +65,7 @@ def test_layouts_and_types_are_brought_in_order() -> None:
 @pytest.mark.parametrize(
     ("sample", "message"),
     [
-        ([np.zeros((1, 4, 6, 3))], "it has 1 arrays; the model has 2 inputs"),
+        ([np.zeros((1, 4, 6, 3))], "it has 1 array; the model has 2 inputs"),
         (
             [np.zeros((1, 4, 6, 4)), np.zeros((2, 5), np.int32)],
             "input 'image' has the shape 1x4x6x3, the array 1x4x6x4",

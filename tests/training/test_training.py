@@ -326,7 +326,7 @@ _REFUSED: dict[str, tuple[Callable[[mslite.Model], object], type[Exception], str
     "a misspelt setting": (
         lambda m: setattr(mslite.TrainCfg(), "accumulate_gradient", True),
         AttributeError,
-        "TrainCfg has no 'accumulate_gradient'; it has .*accumulate_gradients",
+        "TrainCfg has no setting 'accumulate_gradient'; did you mean 'accumulate_gradients'",
     ),
     "a name with a zero in it": (lambda m: m.export_model("a\0b"), ValueError, "null"),
     "a choice that is none": (

@@ -92,7 +92,7 @@ def integer_kernel(node: Node, kind: DataType, version: Version) -> str | None:
     if name not in _RIGHT or (
         name in ("AvgPoolFusion", "MaxPoolFusion") and fused_activation(node) is not ActivationType.NO_ACTIVATION
     ):
-        return "computes it in int8 otherwise than it is defined"
+        return f"gives wrong int8 results for {name}"
     if name in _KEEP_RECORDS and not same_records(node.inputs[0].quant, node.outputs[0].quant):
         return "takes int8 operands and results of one record here"
     return _special(node)

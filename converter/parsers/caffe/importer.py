@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from mslite.converter.contradictions import contradictions_block
-from mslite.converter.errors import Blocker, ConversionError, ReturnCode
+from mslite.converter.errors import Blocker
+from mslite.converter.input_shapes import unknown_input
 from mslite.converter.mindir.graph import Graph, Value
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.unary import Cast
@@ -68,9 +69,7 @@ class Importer(Scope):
             self._import_layer(layer)
         unknown = sorted(set(self._input_shapes) - set(self._inputs))
         if unknown and self._inputs:
-            names = ", ".join(f"'{name}'" for name in self._inputs)
-            message = f"{self.network.file}: --inputShape names '{unknown[0]}', but the inputs of the model are {names}"
-            raise ConversionError(message, code=ReturnCode.INPUT_PARAMETER_INVALID)
+            raise unknown_input(str(self.network.file), unknown[0], self._inputs)
         for name in sorted(self._available):  # the order of Caffe's own outputs
             blob = self._blobs[name]
             if blob is not None and blob.mask is not None:

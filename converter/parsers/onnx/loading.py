@@ -7,9 +7,10 @@ from pathlib import Path
 
 import onnx
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
-from onnx import GraphProto, ModelProto, OperatorSetIdProto, TensorProto
+from onnx import GraphProto, ModelProto, OperatorSetIdProto, TensorProto, ValueInfoProto
 
 from mslite.converter.errors import ConversionError, ReturnCode
+from mslite.converter.input_shapes import check_shape, unknown_input
 from mslite.converter.quoting import quoted
 
 from .functions import FunctionError, expand_functions
@@ -54,7 +55,8 @@ def load(
     skeleton, initializers = _skeleton(proto, name)
     opsets = _operator_sets(skeleton, name)
     _clear_placeholders(skeleton.graph)
-    _apply_shapes(skeleton.graph, input_shapes or {}, name)
+    inputs = {value.name: value for value in skeleton.graph.input if value.name not in initializers}
+    _apply_shapes(inputs, input_shapes or {}, name)
     try:
         skeleton, unexpanded = expand_functions(skeleton, opsets, initializers)
     except FunctionError as error:
@@ -202,19 +204,15 @@ def _skeleton(proto: ModelProto, name: str) -> tuple[ModelProto, dict[str, Tenso
     return skeleton, initializers
 
 
-def _apply_shapes(graph: GraphProto, shapes: Mapping[str, Sequence[int]], name: str) -> None:
+def _apply_shapes(inputs: Mapping[str, ValueInfoProto], shapes: Mapping[str, Sequence[int]], name: str) -> None:
     """Gives inputs the sizes of `--inputShape`, and other inputs those of the sizes that they share with them."""
     given: dict[str, int] = {}
-    inputs = {value.name: value for value in graph.input}
     for key, dims in shapes.items():
         if key not in inputs:
-            names = ", ".join(sorted(inputs))
-            message = f"{name}: --inputShape names '{key}', but the inputs of the model are {names}"
-            raise ConversionError(message, code=ReturnCode.INPUT_PARAMETER_INVALID)
+            raise unknown_input(name, key, inputs)
         shape = inputs[key].type.tensor_type.shape
-        if inputs[key].type.tensor_type.HasField("shape") and len(shape.dim) != len(dims):
-            message = f"{name}: --inputShape gives '{key}' {len(dims)} dimensions, the model has {len(shape.dim)}"
-            raise ConversionError(message, code=ReturnCode.INPUT_PARAMETER_INVALID)
+        if inputs[key].type.tensor_type.HasField("shape"):
+            check_shape(name, key, [dim.dim_value if dim.HasField("dim_value") else -2 for dim in shape.dim], dims)
         old = [dim.dim_param for dim in shape.dim]
         del shape.dim[:]
         for index, dim in enumerate(dims):
@@ -225,7 +223,7 @@ def _apply_shapes(graph: GraphProto, shapes: Mapping[str, Sequence[int]], name: 
                     given.setdefault(old[index], dim)
             elif index < len(old) and old[index]:
                 entry.dim_param = old[index]
-    for value in graph.input if given else ():
+    for value in inputs.values() if given else ():
         for dim in value.type.tensor_type.shape.dim if value.type.HasField("tensor_type") else ():
             if dim.dim_param in given:
                 dim.dim_value = given[dim.dim_param]

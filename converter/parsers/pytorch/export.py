@@ -1,4 +1,4 @@
-"""From a `torch.export` program (`.pt2`) to an ONNX file. PyTorch is optional: `pip install 'mslite[torch]'`."""
+"""From a `torch.export` program (`.pt2`) to an ONNX file. PyTorch is optional, the extra `torch`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from mslite.converter.archive import ArchiveError
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.memory_limit import memory_limit
 from mslite.converter.quoting import shortened
+from mslite.extras import install
 
 from .expressions import UnsafeProgram
 from .pickles import UnsafePickle
@@ -93,4 +94,4 @@ def _check_packages(path: Path) -> None:
     for name in ("torch", "onnxscript"):
         if importlib.util.find_spec(name) is None:
             message = f"--fmk=PYTORCH needs PyTorch and its ONNX exporter ({name} is not installed)"
-            raise _error(path, f"{message}. Install them with: pip install 'mslite[torch]'", ReturnCode.NOT_SUPPORTED)
+            raise _error(path, f"{message}. Install them with: {install('torch')}", ReturnCode.NOT_SUPPORTED)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mslite.converter.errors import Blocker, ConversionError, ReturnCode
+from mslite.converter.errors import Blocker
+from mslite.converter.input_shapes import check_shape, unknown_input
 from mslite.converter.mindir.graph import Shape, Value
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.parsers.naming import Blocked
@@ -98,11 +99,8 @@ def _takes_scalar(graph: SourceGraph, node: SourceNode) -> bool:
 def _given(session: Session, name: str, dims: Shape | None, wanted: Shape) -> Shape:
     """The dimensions of `--inputShape`. Old files say [] of any shape."""
     unknown = dims is None or (dims == () and session.model.producer < _SCALAR_IS_SCALAR)
-    if not unknown and dims is not None and len(dims) != len(wanted):
-        raise ConversionError(
-            f"{session.model.name}: --inputShape gives '{name}' {len(wanted)} dimensions, the model has {len(dims)}",
-            code=ReturnCode.INPUT_PARAMETER_INVALID,
-        )
+    if not unknown and dims is not None:
+        check_shape(session.model.name, name, [size if size >= 0 else -2 for size in dims], wanted)
     return wanted
 
 
@@ -116,10 +114,7 @@ def bind_inputs(session: Session, scope: Scope, results: Sequence[Ref], in_file_
     names = [node.name for node in nodes]
     for name in session.input_shapes:
         if name not in names:
-            raise ConversionError(
-                f"{session.model.name}: --inputShape names '{name}', but the inputs of the model are {', '.join(names)}",
-                code=ReturnCode.INPUT_PARAMETER_INVALID,
-            )
+            raise unknown_input(session.model.name, name, names)
     for node in nodes:
         try:
             value = graph_input(session, node)

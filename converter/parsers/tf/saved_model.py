@@ -13,6 +13,7 @@ from mslite.converter.memory_limit import memory_limit, spend
 from mslite.converter.parsers.protobuf import ProtobufError, parse_binary, parse_text
 from mslite.converter.parsers.stand_in import in_the_way
 from mslite.converter.quoting import shortened
+from mslite.extras import install
 
 from .keras_file import is_archive, write_checked
 from .model import read_bytes
@@ -49,7 +50,7 @@ def frozen(path: Path, signature: str = "") -> tuple[bytes, list[str]]:
         if importlib.util.find_spec("tensorflow") is None:
             raise ConversionError(
                 f"{path}: SavedModel and Keras models are frozen by TensorFlow, which is not installed. Install it with"
-                " pip install 'mslite[tf]', or freeze the model to a GraphDef (.pb) elsewhere",
+                f" {install('tf')}, or freeze the model to a GraphDef (.pb) elsewhere",
                 code=ReturnCode.NOT_SUPPORTED,
             )
         script = str(Path(__file__).with_name("freeze.py"))

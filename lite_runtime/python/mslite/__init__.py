@@ -52,7 +52,10 @@ if not TYPE_CHECKING:  # for them a name that is not above is a mistake
 
     def __getattr__(name: str) -> Any:
         if name not in _LAZY:
-            raise AttributeError(f"module 'mslite' has no attribute {name!r}")
+            import sys
+
+            # With these, a traceback says what was probably meant.
+            raise AttributeError(f"module 'mslite' has no attribute {name!r}", name=name, obj=sys.modules[__name__])
         from importlib import import_module
 
         try:
@@ -69,7 +72,7 @@ if not TYPE_CHECKING:  # for them a name that is not above is a mistake
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
+    return sorted({*globals(), *_LAZY} - {"TYPE_CHECKING", "annotations", "_LAZY"})
 
 
 __all__ = [

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from mslite import _runtime
 from mslite.context import Context, native_settings
 from mslite.predictor import Path, model_file
-from mslite.settings import checked, sections
+from mslite.settings import checked, counted, sections
 from mslite.tensor import Tensor, native_input, sizes_of
 from mslite.training import Trainable, TrainCfg, native_train_cfg
 from mslite.types import ModelType
@@ -72,7 +72,9 @@ class Model(Trainable):
         Raises TypeError and ValueError for wrong arguments, RuntimeError for a model that cannot be built, with every
         node that is not supported."""
         if not isinstance(model_type, ModelType):
-            raise TypeError(f"model_type must be a ModelType, not {type(model_type).__name__}")
+            raise TypeError(
+                f"model_type must be a ModelType, as mslite.ModelType.MINDIR_LITE, not {type(model_type).__name__}"
+            )
         checked("config_path", config_path, str)
         config = sections("config_dict", config_dict or {})
         key = checked_key("dec_key", dec_key)
@@ -106,7 +108,9 @@ class Model(Trainable):
 
         Raises TypeError for wrong arguments, RuntimeError for models that cannot be built, or do not go together."""
         if not isinstance(model_type, ModelType):
-            raise TypeError(f"model_type must be a ModelType, not {type(model_type).__name__}")
+            raise TypeError(
+                f"model_type must be a ModelType, as mslite.ModelType.MINDIR_LITE, not {type(model_type).__name__}"
+            )
         paths, settings = (model_file(backbone), model_file(head)), native_settings(context)
         training = native_train_cfg(TrainCfg() if train_cfg is None else train_cfg)
 
@@ -123,12 +127,14 @@ class Model(Trainable):
 
         Raises TypeError and ValueError for wrong arguments, RuntimeError when the model cannot take the shapes, or was
         converted for other sizes: then it and `inputs` have the old ones."""
+        self._check_built()
         for name, value in (("inputs", inputs), ("dims", dims)):
             if not isinstance(value, list | tuple):
                 raise TypeError(f"{name} must be a list, not {type(value).__name__}")
         if not inputs or len(inputs) != len(dims) or len(inputs) > len(self._inputs):
             raise ValueError(
-                f"the model has {len(self._inputs)} inputs; {len(inputs)} tensors and {len(dims)} shapes were given"
+                f"the model has {counted(len(self._inputs), 'input')}; {counted(len(inputs), 'tensor')} and "
+                f"{counted(len(dims), 'shape')} were given"
             )
         shapes = [sizes_of("a shape of dims", shape) for shape in dims]
         places = [self._place(tensor, position, len(inputs)) for position, tensor in enumerate(inputs)]
@@ -199,13 +205,15 @@ class Model(Trainable):
         """Bytes of activations, and of what operators need besides, for the present shapes. Beyond MindSpore Lite.
 
         Raises RuntimeError while the model is not built."""
+        self._check_built()
         return self._workers.run(lambda model: model.workspace_bytes())
 
     def placements(self) -> list[Placement]:
-        """Which engine runs which node, in the order of the main graph; empty where no GPU was asked. Beyond MindSpore
-        Lite.
+        """Which engine runs which node, in the order of the main graph, and why the CPU runs one: also where the GPU that the
+        context asks for is missing. Empty where no GPU was asked. Beyond MindSpore Lite.
 
         Raises RuntimeError while the model is not built."""
+        self._check_built()
         return self._workers.run(lambda model: [Placement(*placed) for placed in model.placements()])
 
 

@@ -38,6 +38,8 @@ def _words(file: str) -> list[str]:
 class ModelParallelRunner(Predictor):
     """Runs many requests at once; each has a worker of its own, and all workers one set of packed weights."""
 
+    _what = "runner"
+
     def build_from_file(self, model_path: Path, context: Context | None = None) -> None:
         """Loads the model for `context.parallel.workers_num` requests at a time.
 

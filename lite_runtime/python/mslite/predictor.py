@@ -10,9 +10,9 @@ import numpy as np
 
 from mslite import _runtime
 from mslite.meta import Meta, TensorMeta, meta_of, text_of
-from mslite.settings import integer
+from mslite.settings import counted, integer
 from mslite.tensor import Array, Input, Tensor, contiguous, native_input, tensor_of
-from mslite.types import DataType, data_type_of
+from mslite.types import DataType, cast_to, data_type_of
 from mslite.workers import Workers, ask
 
 Path = str | os.PathLike[str]
@@ -32,11 +32,18 @@ def model_file(model_path: Path) -> str:
 class Predictor:
     """Native models that run requests in the order in which they come."""
 
+    _what = "model"
+
     def __init__(self) -> None:
         self._workers = Workers([])
         self._path = ""
         self._inputs: list[TensorMeta] = []
         self._outputs: list[TensorMeta] = []
+
+    def _check_built(self) -> None:
+        """Raises RuntimeError for what has no model yet."""
+        if not self._path:
+            raise RuntimeError(f"the {self._what} is not built; call build_from_file first")
 
     def _describe(self, model: _runtime.Model) -> None:
         """Remembers the tensors of a model that nobody else uses now."""
@@ -44,11 +51,13 @@ class Predictor:
         self._outputs = [meta_of(meta) for meta in model.outputs()]
 
     def get_inputs(self) -> list[Tensor]:
-        """Tensors for the inputs, without contents: fill them and hand them to `predict`."""
+        """Tensors for the inputs, without contents: fill them and hand them to `predict`. Raises RuntimeError without a model."""
+        self._check_built()
         return [Tensor(meta) for meta in self._inputs]
 
     def get_outputs(self) -> tuple[TensorMeta, ...]:
-        """What is known of the outputs before a run, or of those of the last one."""
+        """What is known of the outputs before a run, or of those of the last one. Raises RuntimeError without a model."""
+        self._check_built()
         return tuple(TensorMeta(meta.name, meta.dtype, meta.shape, meta.format) for meta in self._outputs)
 
     def predict(self, inputs: Sequence[Input], outputs: Sequence[Tensor | Array] | None = None) -> list[Tensor]:
@@ -92,6 +101,7 @@ class Predictor:
         self, inputs: Sequence[Input], outputs: Sequence[Tensor | Array] | None
     ) -> Callable[[_runtime.Model], list[Tensor]]:
         """The run of checked arguments."""
+        self._check_built()
         native = _native_inputs(self._inputs, inputs)
         targets = None if outputs is None else _native_outputs(self._outputs, outputs)
         if targets is not None:
@@ -126,9 +136,14 @@ def _native_inputs(metas: Sequence[TensorMeta], inputs: Sequence[Input]) -> _Nat
         if not isinstance(given, np.ndarray) and hasattr(given, "__dlpack__"):
             array = np.from_dlpack(given)
         if not isinstance(array, np.ndarray):
-            raise TypeError(f"input '{meta.name}' must be a Tensor or a NumPy array, not {type(given).__name__}")
+            raise TypeError(
+                f"input '{meta.name}' must be a Tensor or a NumPy array, not {type(given).__name__}"
+                + ("; np.array(it) makes one" if isinstance(given, list | tuple | int | float) else "")
+            )
         if data_type_of(array) != meta.dtype:
-            raise TypeError(f"input '{meta.name}' holds {meta.dtype.name}, the array {array.dtype}")
+            raise TypeError(
+                f"input '{meta.name}' holds {meta.dtype.name}, the array {array.dtype}{cast_to(meta.dtype)}"
+            )
         array = contiguous(array)
         native.append(((meta.name, meta.dtype.value, array.shape, meta.format.value), array))
     return native
@@ -154,9 +169,11 @@ def _native_outputs(metas: Sequence[TensorMeta], outputs: Sequence[Tensor | Arra
 
 def _listed(name: str, tensors: Sequence[Any], count: int) -> list[Any]:
     if not isinstance(tensors, list | tuple):
-        raise TypeError(f"{name} must be a list of Tensor, not {type(tensors).__name__}")
+        hint = f"; give [{name.removesuffix('s')}]" if isinstance(tensors, Tensor | np.ndarray) and count == 1 else ""
+        raise TypeError(f"{name} must be a list of Tensor, not {type(tensors).__name__}{hint}")
     if len(tensors) != count:
-        raise ValueError(f"the model has {count} {name}, {len(tensors)} were given")
+        given = f"{len(tensors)} {'was' if len(tensors) == 1 else 'were'} given"
+        raise ValueError(f"the model has {counted(count, name.removesuffix('s'))}, {given}")
     return list(tensors)
 
 

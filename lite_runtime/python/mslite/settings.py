@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 
 def checked(name: str, value: Any, kind: type[Any]) -> Any:
@@ -55,10 +55,70 @@ def sections(name: str, value: Any) -> dict[str, dict[str, str]]:
     return result
 
 
-class Settings:
+def counted(number: int, what: str) -> str:
+    """1 input, 2 inputs."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+class Known:
+    """Refuses attributes that it does not have: a misspelt one would change nothing, and nobody would see it."""
+
+    if not TYPE_CHECKING:  # which knows the names, and takes a __setattr__ for one that takes any
+
+        def __setattr__(self, name: str, value: object) -> None:
+            if not name.startswith("_") and not self._has(name):
+                raise AttributeError(f"{type(self).__name__} has no setting '{name}'{_meant(name, self._settings())}")
+            super().__setattr__(name, value)
+
+    def _has(self, name: str) -> bool:
+        return hasattr(type(self), name)
+
+    def _settings(self) -> list[str]:
+        """What can be set, as it is written."""
+        kind = type(self)
+        return [
+            name for name in dir(kind) if isinstance(known := getattr(kind, name), property) and known.fset is not None
+        ]
+
+
+def _meant(name: str, settings: list[str]) -> str:
+    """The setting that a wrong name is near, else all that there are."""
+    from difflib import get_close_matches  # here: needed by nobody who makes no mistake
+
+    exact = [one for one in settings if one.rpartition(".")[2] == name]
+    last = {one.rpartition(".")[2]: one for one in reversed(settings)}
+    near = exact or [last[one] for one in get_close_matches(name.lower(), last, 1, _NEAR)]
+    return f"; did you mean '{near[0]}'?" if near else f"; it has {', '.join(settings)}"
+
+
+_NEAR = 0.55
+"""Of two names, as difflib counts."""
+
+
+class Settings(Known):
     """Attributes that all have a default; only those that differ from it are printed."""
 
     _names: ClassVar[tuple[str, ...]] = ()
+
+    if not TYPE_CHECKING:  # which knows the names, and takes a __setattr__ for one that takes any
+
+        def __setattr__(self, name: str, value: object) -> None:
+            kind = type(vars(self).get(name, value))
+            if issubclass(kind, Settings) and not isinstance(value, kind):
+                raise TypeError(
+                    f"{name} must be {kind.__name__}, not {type(value).__name__}; its settings are set one by one"
+                )
+            super().__setattr__(name, value)
+
+    def _has(self, name: str) -> bool:
+        return name in self._names
+
+    def _settings(self) -> list[str]:
+        inner = {name: vars(self).get(name) for name in self._names}
+        return [
+            *self._names,
+            *(f"{name}.{one}" for name, kind in inner.items() if isinstance(kind, Settings) for one in kind._names),
+        ]
 
     def changes(self) -> dict[str, Any]:
         """The attributes that differ from their defaults; those of settings within these have a dot in their name."""

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from mslite.meta import Meta, TensorMeta, data_size, element_num, fits, layout_hint, text_of
 from mslite.settings import checked
-from mslite.types import DataType, Format, data_type_of, numpy_type
+from mslite.types import DataType, Format, cast_to, data_type_of, numpy_type
 
 Array = npt.NDArray[Any]
 
@@ -50,6 +50,9 @@ class Tensor:
 
     Raises TypeError and ValueError for what does not fit.
     """
+
+    # A misspelt attribute is an error; one is set in no time, which a `__setattr__` would not do.
+    __slots__ = ("__weakref__", "_array", "_dtype", "_format", "_name", "_shape")
 
     def __init__(
         self,
@@ -175,7 +178,9 @@ class Tensor:
         if not isinstance(numpy_obj, np.ndarray):
             raise TypeError(f"numpy_obj must be a NumPy array, not {type(numpy_obj).__name__}")
         if numpy_obj.dtype != numpy_type(self._dtype):
-            raise TypeError(f"tensor '{self.name}' holds {self._dtype.name}, not {numpy_obj.dtype}")
+            raise TypeError(
+                f"tensor '{self.name}' holds {self._dtype.name}, not {numpy_obj.dtype}{cast_to(self._dtype)}"
+            )
         array = contiguous(numpy_obj)
         if self._dtype != DataType.STRING:
             if array.ndim != len(self._shape) and array.size == self.element_num:

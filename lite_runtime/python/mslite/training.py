@@ -17,16 +17,7 @@ _LARGEST = 3.4028234663852886e38
 """Of float32, in which the runtime has these numbers."""
 
 
-class _Known(Settings):
-    """Settings that refuse what they do not have: a misspelt one would change nothing, and nobody would see it."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if not name.startswith("_") and name not in self._names:
-            raise AttributeError(f"{type(self).__name__} has no '{name}'; it has {', '.join(self._names)}")
-        super().__setattr__(name, value)
-
-
-class MixPrecisionCfg(_Known):
+class MixPrecisionCfg(Settings):
     """How gradients are kept within float16. Wrong types raise TypeError, wrong values ValueError."""
 
     _names = ("dynamic_loss_scale", "loss_scale", "num_of_not_nan_iter_th", "is_raw_mix_precision")
@@ -78,7 +69,7 @@ class MixPrecisionCfg(_Known):
         self._is_raw_mix_precision = checked("is_raw_mix_precision", raw, bool)
 
 
-class TrainCfg(_Known):
+class TrainCfg(Settings):
     """How a model is trained. Wrong types raise TypeError, wrong values ValueError."""
 
     _names = ("optimization_level", "mix_precision_cfg", "loss_name", "accumulate_gradients", "keep_gradients")

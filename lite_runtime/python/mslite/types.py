@@ -122,6 +122,14 @@ def numpy_type(data_type: DataType) -> np.dtype[np.generic]:
         raise TypeError(f"{data_type.name} tensors hold no data") from None
 
 
+def cast_to(wanted: DataType) -> str:
+    """What to call for an array of another type; nothing for types that NumPy does not have."""
+    name = str(numpy_type(wanted))
+    if name != wanted.name.lower():
+        return ""
+    return f"; array.astype({'bool' if name == 'bool' else f'np.{name}'}) converts it"
+
+
 def data_type_of(array: npt.NDArray[np.generic]) -> DataType:
     """The element type of an array. Raises TypeError for one that no tensor can have."""
     try:

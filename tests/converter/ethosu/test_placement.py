@@ -170,7 +170,7 @@ def test_without_vela_the_extra_is_named(
     (tmp_path / "net.tflite").write_bytes(keywords())
     words = [f"--modelFile={tmp_path / 'net.tflite'}", f"--outputFile={tmp_path / 'net'}", "--target=ethos-u55"]
     assert main(words) == ExitStatus.NOT_CONVERTIBLE
-    assert "pip install 'mslite[ethosu]'" in capsys.readouterr().err
+    assert "pip install '.[ethosu]'" in capsys.readouterr().err
     assert not (tmp_path / "net.ms").exists()
 
 

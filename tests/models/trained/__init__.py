@@ -8,5 +8,5 @@
 | `ds_cnn`     | language of one second of speech, from MFCC     | Debian's Asterisk voice recordings, 5 languages  |
 
 `python -m tests.models.trained.train` trains and exports them (PyTorch, CPU, minutes); the `.onnx` files stand beside
-this file. Data modules need the packages of the extra `mslite[accuracy]`; `voices` downloads Debian packages with apt.
+this file. Data modules need the packages of the extra `accuracy`; `voices` downloads Debian packages with apt.
 """

@@ -23,9 +23,7 @@ from mslite.converter.options import FmkType, Options
 from .hostile import program as program_bytes
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None and importlib.util.find_spec("onnxscript") is not None
-_is_absent = pytest.mark.skipif(
-    not HAS_TORCH, reason="torch and onnxscript (the extra mslite[torch]) are not installed"
-)
+_is_absent = pytest.mark.skipif(not HAS_TORCH, reason="torch and onnxscript (the extra torch) are not installed")
 
 
 def needs_torch(test: Callable[..., None]) -> Callable[..., None]:
@@ -112,7 +110,7 @@ def test_a_damaged_program(program: tuple[Path, Any]) -> None:
 def test_without_torch_the_extra_is_named(tmp_path: Path) -> None:
     path = tmp_path / "net.pt2"
     path.write_bytes(program_bytes())
-    with pytest.raises(ConversionError, match="pip install 'mslite\\[torch\\]'"):
+    with pytest.raises(ConversionError, match=r"pip install '\.\[torch\]'"):
         convert(Options(path, tmp_path / "net"))
     assert "torch" not in sys.modules
 

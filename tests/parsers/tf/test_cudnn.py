@@ -124,7 +124,7 @@ def test_refusals(tmp_path: Path) -> None:
 def test_as_keras(mode: str, tmp_path: Path) -> None:
     """Keras computes the same on a CPU; its kernels are cuDNN's turned, and its GRU's gates stand in the order z r h."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    tf = pytest.importorskip("tensorflow", reason="TensorFlow is not installed (the extra mslite[tf])")
+    tf = pytest.importorskip("tensorflow", reason="TensorFlow is not installed (the extra tf)")
     kind = tf.keras.layers.LSTM if mode == "lstm" else tf.keras.layers.GRU
     keras = kind(6, return_sequences=True, bias_initializer="random_normal")
     x = drawn(3, 5, 4)

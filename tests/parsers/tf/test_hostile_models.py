@@ -205,7 +205,7 @@ def test_saving_is_not_loading() -> None:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("config", ["lambda of old Keras", "lambda of Keras 3", "file operator"])
 def test_hdf5(config: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    h5py = pytest.importorskip("h5py", reason="h5py comes with TensorFlow (the extra mslite[tf])")
+    h5py = pytest.importorskip("h5py", reason="h5py comes with TensorFlow (the extra tf)")
     path = tmp_path / "model.h5"
     with h5py.File(path, "w") as file:
         file.attrs["model_config"] = network(LAYERS[config])
@@ -216,7 +216,7 @@ def test_hdf5(config: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) ->
 @pytest.mark.frameworks
 @pytest.mark.parametrize("kind", ["external link", "soft link", "external storage", "too large"])
 def test_hdf5_weights_of_other_files(kind: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    h5py = pytest.importorskip("h5py", reason="h5py comes with TensorFlow (the extra mslite[tf])")
+    h5py = pytest.importorskip("h5py", reason="h5py comes with TensorFlow (the extra tf)")
     path = tmp_path / "model.h5"
     with h5py.File(path, "w") as file:
         file.attrs["model_config"] = network(layer("Dense", None, units=1))
@@ -235,7 +235,7 @@ def test_hdf5_weights_of_other_files(kind: str, tmp_path: Path, capfd: pytest.Ca
 @pytest.mark.frameworks
 @pytest.mark.filterwarnings("ignore")
 def test_the_lambda_of_a_real_file(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    keras = pytest.importorskip("tf_keras", reason="tf-keras is not installed (the extra mslite[tf])")
+    keras = pytest.importorskip("tf_keras", reason="tf-keras is not installed (the extra tf)")
     marker = tmp_path / "marker"
     source = keras.Input((4,))
     run = keras.layers.Lambda(lambda x, marker=str(marker): (__import__("pathlib").Path(marker).touch(), x * 2)[1])

@@ -12,7 +12,7 @@ from tests.parsers.tf.test_operators import check
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
-pytest.importorskip("tensorflow", reason="TensorFlow is not installed (the extra mslite[tf])")
+pytest.importorskip("tensorflow", reason="TensorFlow is not installed (the extra tf)")
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.frameworks]
 
 from tests.parsers.tf.make_models import CASES, made  # noqa: E402

@@ -102,9 +102,9 @@ def test_input_shape_of_another_name_or_rank_is_refused() -> None:
     builder = Builder()
     builder.input("x", -1, 4)
     builder.node("y", "Relu", "x")
-    with pytest.raises(ConversionError, match="names 'z', but the inputs of the model are x"):
+    with pytest.raises(ConversionError, match="names 'z', which is no input of the model; its inputs are 'x'"):
         parsed(builder.content(), z=[1, 4])
-    with pytest.raises(ConversionError, match="3 dimensions, the model has 2"):
+    with pytest.raises(ConversionError, match="has 3 dimensions, the input has 2"):
         parsed(builder.content(), x=[1, 4, 1])
 
 
@@ -279,10 +279,10 @@ def test_detection(tmp_path: Path) -> None:
 def test_without_tensorflow_the_extra_is_named(tmp_path: Path) -> None:
     for name in ("model.keras", "model.h5"):
         (tmp_path / name).write_bytes(b"anything")
-        with pytest.raises(ConversionError, match=r"pip install 'mslite\[tf\]'"):
+        with pytest.raises(ConversionError, match=r"pip install '\.\[tf\]'"):
             convert(Options(tmp_path / name, tmp_path / "out"))
     (tmp_path / "saved_model.pb").write_bytes(b"")
-    with pytest.raises(ConversionError, match=r"pip install 'mslite\[tf\]'"):
+    with pytest.raises(ConversionError, match=r"pip install '\.\[tf\]'"):
         convert(Options(tmp_path, tmp_path / "out"))
 
 

@@ -21,7 +21,7 @@ from tests.parsers.tf import archive
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
-tf = pytest.importorskip("tensorflow", reason="TensorFlow is not installed (the extra mslite[tf])")
+tf = pytest.importorskip("tensorflow", reason="TensorFlow is not installed (the extra tf)")
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.frameworks]
 
 
