@@ -26,7 +26,9 @@ _FOLDERS = {
 }  # fmt: skip
 # What is made of a file's nodes, operator by operator: attributes and names.
 _NODES = {"layout.cc", "unpack.cc", "names.cc", "nodes.cc", "operands.cc"}
-_UNITY = re.compile(r"unity_(.+?)(?:-\d+)?_cxx\.c[a-z]+")  # files of a folder, compiled together (lite_runtime/unity.cmake)
+_UNITY = re.compile(
+    r"unity_(.+?)(?:-\d+)?_cxx\.c[a-z]+"
+)  # files of a folder, compiled together (lite_runtime/unity.cmake)
 _SECTION = re.compile(r"^ (\.[^\s*]+)\s+0x([0-9a-f]+)\s+0x([0-9a-f]+) ([^\n]+)$", re.MULTILINE)
 _LOADED = re.compile(
     r"\.(text|rodata|data|init_array|fini_array|eh_frame|gcc_except_table|got|plt|ctors|dtors|tdata|ARM)"

@@ -47,6 +47,7 @@ def test_host(compiler: str, flags: str, projects: Projects, tmp_path: Path) -> 
     assert output.count("2 of 2 cases as recorded") == len(names)
 
 
+@pytest.mark.slow
 def test_sanitized(projects: Projects, tmp_path: Path) -> None:
     """One network; all of them are slow."""
     project = _copy(projects(["keywords"], "x86"), tmp_path)
@@ -61,7 +62,15 @@ def test_cortex_m4(name: str, projects: Projects, tmp_path: Path) -> None:
     assert "2 of 2 cases as recorded" in _make(project, "test")
 
 
-@pytest.mark.parametrize("target", ["cortex-m3", "cortex-m7", "cortex-m33", "cortex-m55", "arm64", "arm32"])
+@pytest.mark.parametrize(
+    "target",
+    [
+        "cortex-m3",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("cortex-m7", "cortex-m33", "arm32")),
+        "cortex-m55",
+        "arm64",
+    ],
+)
 def test_other_targets(target: str, projects: Projects, tmp_path: Path) -> None:
     """All networks in one project."""
     names = networks_here()

@@ -170,7 +170,8 @@ def each_portable_kernel(tmp_path_factory: pytest.TempPathFactory) -> Collection
     return collection
 
 
-@pytest.mark.parametrize("name", [pytest.param("gcc", marks=pytest.mark.slow), "clang"])
+@pytest.mark.parametrize("name", ["gcc", "clang"])
+@pytest.mark.slow
 def test_every_portable_kernel_alone_compiles_without_a_warning(name: str, each_portable_kernel: Collection) -> None:
     assert each_portable_kernel.complaints(compiler(name)) == ""
 
@@ -183,7 +184,13 @@ CROSS = [
     pytest.param("dsp", "clang", (), "_dsp", marks=pytest.mark.slow),
     ("mve", "arm-none-eabi-gcc", ("-mthumb", "-mcpu=cortex-m55", "-mfloat-abi=hard"), "_mve"),
     pytest.param("mve", "gcc", (), "_mve", marks=pytest.mark.slow),
-    ("neon", "arm-linux-gnueabihf-gcc", ("-march=armv7-a", "-mfpu=neon", "-mfloat-abi=hard"), "_neon"),
+    pytest.param(
+        "neon",
+        "arm-linux-gnueabihf-gcc",
+        ("-march=armv7-a", "-mfpu=neon", "-mfloat-abi=hard"),
+        "_neon",
+        marks=pytest.mark.slow,
+    ),
     ("neon_dot", "aarch64-linux-gnu-gcc", ("-march=armv8.2-a+dotprod",), "_dot"),
     pytest.param("neon", "aarch64-linux-gnu-gcc", (), "_neon", marks=pytest.mark.slow),
     ("avx2", "gcc", ("-mavx2", "-mfma", "-mf16c"), "gemm_int8_avx2"),

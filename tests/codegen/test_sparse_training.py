@@ -68,6 +68,7 @@ def test_a_board_trains_as_the_runtime_does(target: str, tmp_path: Path) -> None
     _make(tmp_path / "project", "test", "host-test")
 
 
+@pytest.mark.slow
 def test_a_board_trains_everything_where_nothing_is_chosen(tmp_path: Path) -> None:
     lenet(tmp_path / "lenet.onnx", 1)
     arguments = ["--target=cortex-m4", "--train", "--optimizer=Adam", "--learningRate=0.01"]
@@ -107,6 +108,7 @@ def _mobile(path: Path) -> None:
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), path)
 
 
+@pytest.mark.slow
 def test_depthwise_channels_and_a_weight_that_is_not_joined(tmp_path: Path) -> None:
     _mobile(tmp_path / "mobile.onnx")
     update = "pointwise=bias\ndepthwise=weights:1/4\nwide=weights:1/8\nlast=weights,bias"

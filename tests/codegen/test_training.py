@@ -151,7 +151,7 @@ def test_digits_are_learnt(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("optimizer", "decay"),
     [
-        (Optimizer.NESTEROV, 0.0),
+        pytest.param(Optimizer.NESTEROV, 0.0, marks=pytest.mark.slow),
         (Optimizer.ADAM, 0.01),
         pytest.param(Optimizer.MOMENTUM, 0.01, marks=pytest.mark.slow),
         pytest.param(Optimizer.ADAMW, 0.01, marks=pytest.mark.slow),
@@ -175,7 +175,9 @@ def test_autoencoder(optimizer: Optimizer, decay: float, tmp_path: Path) -> None
     assert np.mean(losses[-5:]) < np.mean(losses[:5])
 
 
-@pytest.mark.parametrize("target", ["arm64", pytest.param("arm32", marks=pytest.mark.slow), "x86-avx2"])
+@pytest.mark.parametrize(
+    "target", ["arm64", pytest.param("arm32", marks=pytest.mark.slow), pytest.param("x86-avx2", marks=pytest.mark.slow)]
+)
 def test_targets(target: str, tmp_path: Path) -> None:
     layers = lenet(tmp_path / "lenet.onnx", BATCH)
     settings = TrainSettings(Loss.SPARSE_SOFTMAX, Optimizer.MOMENTUM, 0.05)

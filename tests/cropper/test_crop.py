@@ -163,7 +163,7 @@ STORED = {
 
 
 @pytest.mark.parametrize(
-    "what", [pytest.param(what, marks=[pytest.mark.slow] * (i > 1)) for i, what in enumerate(STORED)]
+    "what", [pytest.param(what, marks=[pytest.mark.slow] * (i > 0)) for i, what in enumerate(STORED)]
 )
 def test_what_stored_weights_and_casts_need_is_there_or_the_model_is_refused(
     what: str, subject: Subject, tmp_path: Path
@@ -214,6 +214,7 @@ def test_the_report_shows_what_shrank(subject: Subject) -> None:
     assert rows["kernels"][1] < rows["kernels"][0] / 3
 
 
+@pytest.mark.slow
 def test_engines_stay_where_they_are_asked_for(
     subject: Subject, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -271,7 +272,12 @@ def test_what_cannot_be_kept_is_refused(subject: Subject, tmp_path: Path, capsys
 
 @pytest.mark.parametrize(
     ("kernel", "stride", "group", "family"),
-    [(3, 1, 1, "winograd"), (3, 2, 1, ""), (1, 1, 1, ""), (3, 1, 16, "depthwise")],
+    [
+        (3, 1, 1, "winograd"),
+        pytest.param(3, 2, 1, "", marks=pytest.mark.slow),
+        pytest.param(1, 1, 1, "", marks=pytest.mark.slow),
+        pytest.param(3, 1, 16, "depthwise", marks=pytest.mark.slow),
+    ],
 )
 def test_kernels_for_other_convolutions_go(kernel: int, stride: int, group: int, family: str, tmp_path: Path) -> None:
     """Those that take none of the model's at any size: Winograd's for windows of 3 x 3, one apart, and for depthwise ones."""
@@ -365,6 +371,7 @@ def test_a_training_file_infers_as_before(tmp_path: Path) -> None:
     assert found == wanted, said
 
 
+@pytest.mark.slow
 def test_float64_models_keep_what_casts_need(subject: Subject, tmp_path: Path) -> None:
     model = cosine(tmp_path / "wide.ms", DataType.FLOAT64)
     output = tmp_path / "out"

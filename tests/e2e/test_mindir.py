@@ -27,7 +27,15 @@ def build(file: Path) -> mslite.Model:
     return model
 
 
-@pytest.mark.parametrize("entry", ENTRIES[::4], ids=lambda entry: entry.path)
+def _parameters() -> list[object]:
+    """Those in integers of a large network compute for a minute."""
+    return [
+        pytest.param(entry, id=entry.path, marks=[pytest.mark.slow] * ("mobilenet" in entry.path))
+        for entry in ENTRIES[::4]
+    ]
+
+
+@pytest.mark.parametrize("entry", _parameters())
 def test_the_round_trip_changes_nothing(entry: Entry, tmp_path: Path) -> None:
     check_round_trip(entry, tmp_path)
 

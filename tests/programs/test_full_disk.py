@@ -111,7 +111,7 @@ def test_prune_report(disk: Path, model: Path, tmp_path: Path) -> None:
     ("existing", "flags", "step"),
     [
         pytest.param(False, ["--target=x86"], 83, marks=pytest.mark.slow),
-        (True, ["--target=cortex-m4"], 89),
+        pytest.param(True, ["--target=cortex-m4"], 89, marks=pytest.mark.slow),
         pytest.param(False, ["--target=x86", "--train"], 83, marks=pytest.mark.slow),
     ],
 )

@@ -18,7 +18,7 @@ from .reduce import reduced
 from .report import FOLDER, failure, load, save
 
 
-@settings(max_examples=100, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=50, derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 @given(graphs())
 def test_graphs_are_computed_as_onnxruntime_does(graph: RandomGraph) -> None:
     if text := problem(graph):
