@@ -195,6 +195,13 @@ class Ncnn(Runtime):
         return outputs
 
 
+def _reason(absent: Path) -> str:
+    """Why a file is not there, as `..networks` noted it beside."""
+    notes = absent.parent / "missing.txt"
+    lines = notes.read_text(encoding="utf-8").splitlines() if notes.is_file() else []
+    return next((f": {line.partition(': ')[2]}" for line in lines if line.startswith(f"{absent.name}: ")), "")
+
+
 class LiteRt(Runtime):
     """Runs `<model>.tflite` where that stands beside the ONNX file: LiteRT does not read ONNX."""
 
@@ -205,7 +212,7 @@ class LiteRt(Runtime):
 
         converted = model.with_suffix(".tflite")
         if not converted.exists():
-            raise FileNotFoundError(f"there is no {converted.name} beside {model.name}; LiteRT does not read ONNX")
+            raise FileNotFoundError(f"LiteRT does not read ONNX, and there is no {converted.name}{_reason(converted)}")
         self.interpreter = Interpreter(str(converted), num_threads=threads)
         self.interpreter.allocate_tensors()
         for detail, array in zip(self.interpreter.get_input_details(), inputs.values(), strict=True):
