@@ -16,9 +16,9 @@ from mslite.benchmark.origin import RESULT, File, file_of, origin_of
 from mslite.benchmark.page import grouped, render_page, size
 from mslite.codegen.core import Core
 from mslite.codegen.emit.names import short
+from mslite.codegen.memory.picture import Kind
 from mslite.codegen.report.figures import Figures, ModelFigures
 from mslite.codegen.report.measure import Measured
-from mslite.codegen.report.picture import Kind
 
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM = 1040, 380, 76, 22
 _COLOURS = {

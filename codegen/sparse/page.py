@@ -113,7 +113,7 @@ def _path(result: Result) -> SearchPath:
 
 def report_page(result: Result, model: Path, data: Path, written: Path, target: str) -> str:
     """One self-contained page. Raises OSError for files that cannot be read."""
-    chosen = {*(one.choice for one in result.added), *result.first}
+    chosen = set(result.chosen.found.chosen if result.chosen.found else ())
     return render_page(
         __package__,
         "report.html.j2",

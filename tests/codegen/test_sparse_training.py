@@ -258,7 +258,10 @@ def test_what_makes_the_model_worse_is_not_chosen(tmp_path: Path, capsys: pytest
     arguments = [str(DIGITS / "digits.onnx"), f"--data={known}", f"--output={output}"]
     assert cli.main([*arguments, "--budget=16K", "--trialSteps=20"]) == 3
     said = capsys.readouterr().err
-    assert "no training within the budget makes the model better on the samples that were held back: accuracy 100.0 % as it is" in said
+    assert (
+        "no training within the budget makes the model better on the samples that were held back: accuracy 100.0 % as it is"
+        in said
+    )
     assert not output.exists()
 
 
