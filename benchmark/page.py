@@ -12,6 +12,8 @@ import jinja2
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.atomic import write_together
 
+_NARROW = "\u202f"
+
 
 def render_page(
     package: str, template: str, filters: Mapping[str, Callable[..., object]] | None = None, **context: Any
@@ -29,7 +31,7 @@ def render_page(
         "size": size,
         "time": milliseconds,
         "percent": percent,
-        "grouped": grouped,
+        "grouped": lambda value: grouped(value, _NARROW),
         **(filters or {}),
     }
     text = files(package).joinpath(template).read_text(encoding="utf-8")
@@ -77,6 +79,6 @@ def percent(value: float | None) -> str:
     return f"{100 * value:.2f} %" if value < 0.1 else f"{100 * value:.1f} %"
 
 
-def grouped(value: int | None) -> str:
-    """1 234 567."""
-    return "-" if value is None else f"{value:,}".replace(",", " ")
+def grouped(value: int | None, blank: str = " ") -> str:
+    """1 234 567. In a page the blank is a narrow one at which no line ends."""
+    return "-" if value is None else f"{value:,}".replace(",", blank)

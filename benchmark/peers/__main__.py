@@ -39,7 +39,9 @@ def main() -> int:
         doubt = "  [red]differs[/red]" if row.cosine is not None and row.cosine < 0.999 else ""
         peak = f"  {row.peak_mb:6.0f} MB" if row.peak_mb is not None else ""
         console.print(
-            f"{row.network:28} {row.threads} thread(s)  {row.runtime:14} {found}{peak}{doubt}", highlight=False
+            f"{row.network:28} {row.threads} thread(s)  {row.runtime:14} {found}{peak}{doubt}",
+            highlight=False,
+            soft_wrap=True,
         )
 
     threads = [int(count) for count in options.threads.split(",")]

@@ -167,9 +167,8 @@ def convert(model: Path, folder: Path, peers: list[str]) -> Prepared:
     for peer in peers:
         try:
             RUNTIMES[peer].convert(model, work, given)
-        except subprocess.CalledProcessError as error:
-            last = (error.stderr or b"").decode(errors="replace").strip().splitlines()[-1:]
-            failures[peer] = ": ".join([f"its converter fails with status {error.returncode}", *last])
+        except RuntimeError as error:
+            failures[peer] = str(error)
         except FileNotFoundError as error:
             failures[peer] = f"its converter is not installed: {error}"
     session = onnxruntime.InferenceSession(str(model), providers=["CPUExecutionProvider"])
