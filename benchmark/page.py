@@ -12,7 +12,8 @@ import jinja2
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.atomic import write_together
 
-_NARROW = "\u202f"
+NARROW = "\u202f"
+"""Between thousands in a page: a narrow blank at which no line ends."""
 
 
 def render_page(
@@ -31,7 +32,7 @@ def render_page(
         "size": size,
         "time": milliseconds,
         "percent": percent,
-        "grouped": lambda value: grouped(value, _NARROW),
+        "grouped": lambda value: grouped(value, NARROW),
         **(filters or {}),
     }
     text = files(package).joinpath(template).read_text(encoding="utf-8")
@@ -67,8 +68,10 @@ def milliseconds(value: float | None) -> str:
     """A time, in ms or µs; what is too short to be told is no 0."""
     if value is None:
         return "-"
-    if value < 0.0005:
-        return "< 1 µs"
+    if value < 0.00005:
+        return "< 0.1 µs"
+    if value < 0.01:
+        return f"{1000 * value:.1f} µs"
     return f"{value:.2f} ms" if value >= 1 else f"{1000 * value:.0f} µs"
 
 
@@ -80,5 +83,5 @@ def percent(value: float | None) -> str:
 
 
 def grouped(value: int | None, blank: str = " ") -> str:
-    """1 234 567. In a page the blank is a narrow one at which no line ends."""
+    """1 234 567."""
     return "-" if value is None else f"{value:,}".replace(",", blank)

@@ -24,12 +24,12 @@ _LONGEST_NAME = 400
 OPEN_INPUTS = "Engines take nodes whose shapes are known: --inputShape gives the sizes that the model leaves open"
 
 
-def verdict(found: Examination) -> str:
-    """One sentence."""
+def verdict(found: Examination, blank: str = " ") -> str:
+    """One sentence; `blank` stands between thousands."""
     if not found.converts:
         count = len(found.blockers)
         return f"{found.file} cannot be converted: {count} {'node stands' if count == 1 else 'nodes stand'} in the way"
-    return f"{found.file} can be converted: {len(found.nodes)} nodes, {grouped(found.macs)} multiply-accumulates"
+    return f"{found.file} can be converted: {len(found.nodes)} nodes, {grouped(found.macs, blank)} multiply-accumulates"
 
 
 def print_examination(found: Examination, console: Console | None = None) -> None:

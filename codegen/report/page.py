@@ -77,8 +77,8 @@ def draw(model: ModelFigures) -> Drawing:
     boxes = []
     for one in sorted(picture.rectangles, key=lambda one: -one.size):
         width, height = x(one.last + 1) - x(one.first), y(one.offset) - y(one.offset + one.size)
-        label = _short(one.name) if height > 12 else ""
-        where = f"{one.size:,} bytes at {one.offset:,}".replace(",", " ")
+        label = _short(one.name.removeprefix("workspace of ")) if height > 12 else ""  # the colour says what it is
+        where = f"{grouped(one.size)} bytes at {grouped(one.offset)}"
         title = f"{one.name}\n{one.kind.value}, {where}\nsteps {one.first} to {one.last}"
         boxes.append(
             Box(
