@@ -201,7 +201,7 @@ check-original: $(BUILD)/python-ready
 	@.ci/timed $@ .ci/check_original $(BUILD)
 .PHONY: bench-original
 bench-original: $(BUILD)/python-ready $(BUILD)/bench-models
-	@.ci/timed $@ .ci/check_original $(BUILD) bench
+	@.ci/timed $@ env MSLITE_NETWORKS='$(NETWORKS)' .ci/check_original $(BUILD) bench
 
 # The reference of the APIs, of what headers and docstrings say; a warning is an error.
 .PHONY: docs
@@ -233,7 +233,7 @@ $(BUILD)/peers-venv/ready: benchmark/peers/requirements.txt
 # mslite beside them; again only when a source changed.
 $(BUILD)/peers-venv/mslite-installed: $(BUILD)/peers-venv/ready pyproject.toml CMakeLists.txt $(SOURCES)
 	@echo "Building and installing mslite into $(BUILD)/peers-venv (some minutes the first time) ..."
-	@$(PEERS) -m pip install -q --disable-pip-version-check '.[converter]'
+	@$(PEERS) -m pip install -q --disable-pip-version-check -C build-dir=$(BUILD)/peers-wheel '.[converter]'
 	@touch $@
 
 # The networks in float32 and in int8, as ONNX and TensorFlow Lite files. Files that are there are kept.
@@ -263,14 +263,14 @@ bench-train: $(BUILD)/trainers-venv/ready
 
 # Instructions per inference on an emulated CPU with AVX-512 VNNI: ten minutes for a network.
 .PHONY: bench-vnni
-bench-vnni: setup-slow $(BUILD)/python-ready bench-networks $(BUILD)/peers-venv/mslite-installed
+bench-vnni: setup-slow $(BUILD)/python-ready bench-networks
 	@PYTHONPATH=$(BUILD)/python:. MSLITE_BUILD=$(BUILD) $(PEERS) -m tests.slow.vnni_instructions --models $(BUILD)/bench-int8 --float-models $(BUILD)/bench-models --networks '$(NETWORKS)' $(ARGUMENTS)
 
 # Instructions per inference on emulated 64-bit ARM, by gcc and the newest clang, and by the peers in an emulated Python, which
 # is fetched into $(BUILD)/arm64-peers: hours for all. ARGUMENTS: what `--help` of the program lists, for example
 # ARGUMENTS='--precision float32 --no-peers'.
 .PHONY: bench-arm64
-bench-arm64: setup $(BUILD)/python-ready bench-networks $(BUILD)/peers-venv/mslite-installed
+bench-arm64: setup $(BUILD)/python-ready bench-networks
 	@$(call CONFIGURE,$(BUILD)-arm64-gcc,-DCMAKE_TOOLCHAIN_FILE=.ci/aarch64.cmake -DMSLITE_TESTS=ON)
 	@$(call CONFIGURE,$(BUILD)-arm64,-DCMAKE_TOOLCHAIN_FILE=.ci/aarch64_clang.cmake -DMSLITE_TESTS=ON)
 	@for build in $(BUILD)-arm64-gcc $(BUILD)-arm64; do cmake --build $$build -j2 --target one_inference > $$build.log 2>&1 || { cat $$build.log; exit 1; }; done

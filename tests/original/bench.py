@@ -126,7 +126,7 @@ def row(model: Path, figures: dict[int, list[Turn]]) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--threads", default="1,2")
-    parser.add_argument("--networks", default=os.environ.get("NETWORKS", ""))
+    parser.add_argument("--networks", default=os.environ.get("MSLITE_NETWORKS", ""))
     options = parser.parse_args()
     counts = [int(count) for count in options.threads.split(",")]
     models = [path for path in bench_networks() if is_wanted(path.stem, options.networks)]
