@@ -69,8 +69,8 @@ class Outcome:
 
     @property
     def rank(self) -> tuple[float, float]:
-        """Larger is better, of whole sets: what is right first, which the user is told, then the score. What diverged is last."""
-        return (self.accuracy or 0.0, self.score) if math.isfinite(self.loss) else (-math.inf, -math.inf)
+        """Larger is better, of whole sets: what is right first, which the user is told, then the loss. What diverged is last."""
+        return (self.accuracy or 0.0, -self.loss) if math.isfinite(self.loss) else (-math.inf, -math.inf)
 
     @property
     def quantity(self) -> str:
