@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 from mslite.benchmark.peers.measure import Row, is_wanted
 from mslite.benchmark.peers.report import ratios, write_html, write_markdown
-from mslite.benchmark.peers.runtimes import RUNTIMES
+from mslite.benchmark.peers.runtimes import RUNTIMES, _convert
 from mslite.benchmark.peers.serve import timed
 
 
@@ -55,6 +56,11 @@ def test_a_name_may_leave_out_the_size() -> None:
     assert is_wanted("mobilenet_v2_224", "resnet18,mobilenet_v2")
     assert is_wanted("mobilenet_v2_224", "mobilenet_v2_224")
     assert not is_wanted("mobilenet_v2_224", "mobilenet")
+
+
+def test_a_converter_that_fails_is_told_by_its_last_words(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match=r"^python\S* fails with status 3: no such operator$"):
+        _convert([sys.executable, "-c", "print('reading\\nno such operator'); raise SystemExit(3)"], tmp_path)
 
 
 def test_litert_says_why_it_has_no_file(tmp_path: Path) -> None:
