@@ -233,7 +233,7 @@ check-original: $(BUILD)/python-ready
 	@.ci/timed $@ .ci/check_original $(BUILD)
 .PHONY: bench-original
 bench-original: $(BUILD)/python-ready $(BUILD)/bench-models
-	@.ci/timed $@ .ci/check_original $(BUILD) bench
+	@.ci/timed $@ env MSLITE_NETWORKS='$(NETWORKS)' .ci/check_original $(BUILD) bench
 
 # The reference of the APIs, of what headers and docstrings say; a warning is an error.
 .PHONY: docs
@@ -248,46 +248,37 @@ FORCE:
 clean:
 	rm -rf build build-* dist *.log
 
-# ---- speed beside the peers; needs ../shared/bench and a quiet machine ----------------------------------------------
+# ---- speed beside the peers; a busy machine spoils wall times, not CPU times ---------------------------------------------
 
-# The standard-size networks, exported from PyTorch, and a virtual environment with every peer.
+# NETWORKS: some of them, for bench-peers, bench-vnni, bench-arm64 and bench-original, for example NETWORKS=mobilenet_v2,resnet18.
+NETWORKS ?=
+
+# Every peer, and what makes the networks; the versions are pinned.
 PEERS := $(BUILD)/peers-venv/bin/python
-$(BUILD)/peers-venv/ready:
-	@test -d ../shared/bench || { echo "bench-peers needs ../shared/bench, which makes the networks."; exit 1; }
-	@mkdir -p $(BUILD) && python3 -m venv $(BUILD)/peers-venv
-	@$(PEERS) -m pip install -q torch==2.13.0 && $(PEERS) -m pip install -q --no-deps torchvision timm
-	@$(PEERS) -m pip install -q huggingface_hub safetensors pyyaml pillow onnx onnxscript onnxruntime openvino MNN ncnn pnnx ai-edge-litert
+$(BUILD)/peers-venv/ready: benchmark/peers/requirements.txt
+	@.ci/setup demo
+	@mkdir -p $(BUILD) && $(PYTHON) -m venv $(BUILD)/peers-venv
+	@echo "Installing the packages of $< into $(BUILD)/peers-venv ..."
+	@$(PEERS) -m pip install -q --disable-pip-version-check -r $<
 	@touch $@
 
-$(BUILD)/bench-models: $(BUILD)/peers-venv/ready
-	@$(PEERS) ../shared/bench/make_bench_models.py $@
-
-# TensorFlow and onnx2tf, in a virtual environment of their own.
-$(BUILD)/tflite-venv/ready:
-	@mkdir -p $(BUILD) && python3 -m venv $(BUILD)/tflite-venv
-	@$(BUILD)/tflite-venv/bin/python -m pip install -q tensorflow-cpu tf_keras onnx2tf onnx_graphsurgeon sng4onnx psutil onnxsim ai-edge-litert
+# mslite beside them; again only when a source changed.
+$(BUILD)/peers-venv/mslite-installed: $(BUILD)/peers-venv/ready pyproject.toml CMakeLists.txt $(SOURCES)
+	@echo "Building and installing mslite into $(BUILD)/peers-venv (some minutes the first time) ..."
+	@$(PEERS) -m pip install -q --disable-pip-version-check -C build-dir=$(BUILD)/peers-wheel '.[converter]'
 	@touch $@
 
-# The same networks as .tflite files, for LiteRT, as far as onnx2tf converts them.
-$(BUILD)/bench-models/tflite-ready: $(BUILD)/bench-models $(BUILD)/tflite-venv/ready
-	@$(BUILD)/tflite-venv/bin/python benchmark/peers/tflite_models.py $(BUILD)/bench-models
-	@touch $@
+# The networks in float32 and in int8, as ONNX and TensorFlow Lite files. Files that are there are kept.
+.PHONY: bench-networks
+bench-networks: $(BUILD)/peers-venv/ready
+	@PYTHONPATH=benchmark/peers $(PEERS) -m networks $(BUILD)/bench-models --int8 $(BUILD)/bench-int8 --only '$(NETWORKS)'
+$(BUILD)/bench-models $(BUILD)/bench-int8: bench-networks
 
-# Five of them in int8, as onnxruntime's quantizer makes them.
-$(BUILD)/bench-int8: $(BUILD)/bench-models
-	@$(PEERS) -m pip install -q sympy
-	@$(PEERS) ../shared/bench/make_int8_models.py $(BUILD)/bench-models $@
-
-# And as TensorFlow's quantiser makes them, for LiteRT.
-$(BUILD)/bench-int8/tflite-ready: $(BUILD)/bench-int8 $(BUILD)/tflite-venv/ready
-	@$(BUILD)/tflite-venv/bin/python benchmark/peers/tflite_models.py $(BUILD)/bench-models $(BUILD)/bench-int8
-	@touch $@
-
+# ARGUMENTS: what `--help` of the program lists, for example ARGUMENTS='--threads 1 --rounds 3'.
 .PHONY: bench-peers
-bench-peers: $(BUILD)/bench-models/tflite-ready $(BUILD)/bench-int8/tflite-ready
-	@$(PEERS) -m pip install -q '.[converter]'
-	@$(PEERS) -m mslite.benchmark.peers $(BUILD)/bench-models --out $(BUILD)
-	@$(PEERS) -m mslite.benchmark.peers $(BUILD)/bench-int8 --out $(BUILD) --name bench_peers_int8 --float-models $(BUILD)/bench-models
+bench-peers: bench-networks $(BUILD)/peers-venv/mslite-installed
+	@$(PEERS) -m mslite.benchmark.peers $(BUILD)/bench-models --out $(BUILD) --networks '$(NETWORKS)' $(ARGUMENTS)
+	@$(PEERS) -m mslite.benchmark.peers $(BUILD)/bench-int8 --out $(BUILD) --name bench_peers_int8 --float-models $(BUILD)/bench-models --networks '$(NETWORKS)' $(ARGUMENTS)
 
 # A step of training, with PyTorch in a virtual environment of its own; torch.compile needs a C++ compiler: an hour. ARGUMENTS: what
 # `--help` of the program lists, for example ARGUMENTS='--networks lenet_28 --batches 1,8 --threads 1'.
@@ -302,24 +293,22 @@ bench-train: $(BUILD)/trainers-venv/ready
 	@$(TRAINERS) -m pip install -q '.[converter]'
 	@$(TRAINERS) -m mslite.benchmark.peers.training --out $(BUILD) $(ARGUMENTS)
 
-# Instructions per inference on an emulated CPU with AVX-512 VNNI: half an hour.
+# Instructions per inference on an emulated CPU with AVX-512 VNNI: ten minutes for a network.
 .PHONY: bench-vnni
-bench-vnni: setup-slow $(BUILD)/python-ready $(BUILD)/bench-int8/tflite-ready
-	@$(PEERS) -m pip install -q '.[converter]'
-	@PYTHONPATH=$(BUILD)/python:. MSLITE_BUILD=$(BUILD) $(PEERS) -m tests.slow.vnni_instructions --models $(BUILD)/bench-int8 --float-models $(BUILD)/bench-models
+bench-vnni: setup-slow $(BUILD)/python-ready bench-networks
+	@PYTHONPATH=$(BUILD)/python:. MSLITE_BUILD=$(BUILD) $(PEERS) -m tests.slow.vnni_instructions --models $(BUILD)/bench-int8 --float-models $(BUILD)/bench-models --networks '$(NETWORKS)' $(ARGUMENTS)
 
 # Instructions per inference on emulated 64-bit ARM, by gcc and the newest clang, and by the peers in an emulated Python, which
-# is fetched into $(BUILD)/arm64-peers: an hour or two. ARGUMENTS: what `--help` of the program lists, for example
-# ARGUMENTS='--precision float32 --networks mobilenet_v2_224 --no-peers'.
+# is fetched into $(BUILD)/arm64-peers: hours for all. ARGUMENTS: what `--help` of the program lists, for example
+# ARGUMENTS='--precision float32 --no-peers'.
 .PHONY: bench-arm64
-bench-arm64: setup $(BUILD)/python-ready $(if $(findstring --no-peers,$(ARGUMENTS)),$(BUILD)/bench-int8,$(BUILD)/bench-models/tflite-ready $(BUILD)/bench-int8/tflite-ready)
+bench-arm64: setup $(BUILD)/python-ready bench-networks
 	@$(call CONFIGURE,$(BUILD)-arm64-gcc,-DCMAKE_TOOLCHAIN_FILE=.ci/aarch64.cmake -DMSLITE_TESTS=ON)
 	@$(call CONFIGURE,$(BUILD)-arm64,-DCMAKE_TOOLCHAIN_FILE=.ci/aarch64_clang.cmake -DMSLITE_TESTS=ON)
 	@for build in $(BUILD)-arm64-gcc $(BUILD)-arm64; do cmake --build $$build -j2 --target one_inference > $$build.log 2>&1 || { cat $$build.log; exit 1; }; done
-	@$(PEERS) -m pip install -q '.[converter]'
-	PYTHONPATH=$(BUILD)/python:. $(PEERS) -m tests.arm64.instructions $(BUILD)/bench-models --int8 $(BUILD)/bench-int8 --builds gcc=$(BUILD)-arm64-gcc,clang=$(BUILD)-arm64 --out $(BUILD) $(ARGUMENTS)
+	PYTHONPATH=$(BUILD)/python:. $(PEERS) -m tests.arm64.instructions $(BUILD)/bench-models --int8 $(BUILD)/bench-int8 --builds gcc=$(BUILD)-arm64-gcc,clang=$(BUILD)-arm64 --out $(BUILD) --networks '$(NETWORKS)' $(ARGUMENTS)
 
-# ---- generated C, measured under QEMU; its real networks are those of ../shared/models ------------------------------------
+# ---- generated C, measured under QEMU --------------------------------------------------------------------------------------
 
 .PHONY: bench-micro
 bench-micro: setup $(BUILD)/python-ready
@@ -339,6 +328,12 @@ onnx-suite: setup $(BUILD)/python-ready
 	@PYTHONPATH=$(BUILD)/python:. $(PYTHON) -W ignore -m tests.onnx_suite
 
 # ---- accuracy beside other quantisers: ten minutes to an hour at first, then what changed; downloads Debian packages with recorded speech ---
+
+# TensorFlow and onnx2tf, in a virtual environment of their own.
+$(BUILD)/tflite-venv/ready:
+	@mkdir -p $(BUILD) && python3 -m venv $(BUILD)/tflite-venv
+	@$(BUILD)/tflite-venv/bin/python -m pip install -q tensorflow-cpu tf_keras onnx2tf onnx_graphsurgeon sng4onnx psutil onnxsim ai-edge-litert
+	@touch $@
 
 .PHONY: accuracy trained-models
 accuracy: setup $(BUILD)/python-ready $(BUILD)/tflite-venv/ready

@@ -262,8 +262,10 @@ void PrintPlacement(const std::vector<NodePlacement> &nodes) {
 void PrintSummary(const Result &result) {
   const Statistics &s = result.statistics;
   PrintTimes(result.model, result.threads, s);
-  std::printf("Latency: first %.3f ms, min %.3f, median %.3f, p90 %.3f, max %.3f\n", result.first_run_ms, s.minimum,
-              s.median, s.p90, s.maximum);
+  const bool is_short = s.median < 1;  // in milliseconds it would be told as 0.003
+  const double scale = is_short ? 1e3 : 1;
+  std::printf("Latency in %s: first %.2f, min %.2f, median %.2f, p90 %.2f, max %.2f\n", is_short ? "us" : "ms",
+              result.first_run_ms * scale, s.minimum * scale, s.median * scale, s.p90 * scale, s.maximum * scale);
   std::printf("Memory: peak %.1f MiB, activations %.2f MiB, packed weights %.2f MiB\n",
               static_cast<double>(result.peak_memory) / 1048576.0,
               static_cast<double>(result.plan.arena_bytes) / 1048576.0,

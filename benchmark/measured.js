@@ -1,8 +1,14 @@
 // What the pages of the benchmark program share: drawings, cards, and what a page says of itself.
 const byId = (id) => document.getElementById(id);
 const SVG = "http://www.w3.org/2000/svg";
-const ms = (x) => (x >= 100 ? x.toFixed(0) : x >= 1 ? x.toFixed(2) : x.toFixed(3)) + " ms";
+// A time in milliseconds; what is shorter than one in microseconds.
+const digits = (x) => (x >= 100 ? x.toFixed(0) : x >= 10 ? x.toFixed(1) : x.toFixed(2));
+const ms = (x) => (x === 0 ? "0" : x >= 1 ? `${x >= 100 ? x.toFixed(0) : x.toFixed(2)} ms` : `${digits(1000 * x)} µs`);
 const size = (x) => x >= 1048576 ? (x / 1048576).toFixed(1) + " MiB" : x >= 1024 ? (x / 1024).toFixed(1) + " KiB" : x + " B";
+
+// The same of a round number.
+const round = (x) => x >= 1 ? `${+x.toPrecision(3)} ms` : `${+(1000 * x).toPrecision(3)} µs`;
+const grouped = (x) => String(x).replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");  // at which no line ends
 
 function draw(host, width, height) {
   const svg = document.createElementNS(SVG, "svg");
@@ -31,6 +37,18 @@ function showCards(cards) {
   }
 }
 
+// Powers of ten from `least` to `most`, with 2 and 5 times them where there are fewer than three.
+function logTicks(least, most) {
+  for (const steps of [[1], [1, 2, 5]]) {
+    const ticks = [];
+    for (let power = Math.floor(Math.log10(least)); power <= Math.log10(most); ++power) {
+      for (const step of steps) ticks.push(step * 10 ** power);
+    }
+    const inside = ticks.filter((tick) => tick >= least * 0.999 && tick <= most * 1.001);
+    if (inside.length > 2 || steps.length > 1) return inside.length ? inside : [least, most];
+  }
+}
+
 // Lines across a drawing at some values, from x = left on, with what they stand for.
 function scale(add, left, width, values, y, text) {
   for (const value of values) {
@@ -52,6 +70,5 @@ function about({ made, version, command, file, bytes, sha256 }) {
   add("made", time);
   add("by", `mslite ${version}`);
   add("command", code(command));
-  const grouped = String(bytes).replace(/\B(?=(\d{3})+$)/g, " ");
-  add("source", `${file}, ${grouped} bytes`, document.createElement("br"), "SHA-256 ", code(sha256));
+  add("source", `${file}, ${grouped(bytes)} bytes`, document.createElement("br"), "SHA-256 ", code(sha256));
 }

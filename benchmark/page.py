@@ -12,6 +12,9 @@ import jinja2
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.atomic import write_together
 
+NARROW = "\u202f"
+"""Between thousands in a page: a narrow blank at which no line ends."""
+
 
 def render_page(
     package: str, template: str, filters: Mapping[str, Callable[..., object]] | None = None, **context: Any
@@ -29,7 +32,7 @@ def render_page(
         "size": size,
         "time": milliseconds,
         "percent": percent,
-        "grouped": grouped,
+        "grouped": lambda value: grouped(value, NARROW),
         **(filters or {}),
     }
     text = files(package).joinpath(template).read_text(encoding="utf-8")
@@ -65,8 +68,10 @@ def milliseconds(value: float | None) -> str:
     """A time, in ms or µs; what is too short to be told is no 0."""
     if value is None:
         return "-"
-    if value < 0.0005:
-        return "< 1 µs"
+    if value < 0.00005:
+        return "< 0.1 µs"
+    if value < 0.01:
+        return f"{1000 * value:.1f} µs"
     return f"{value:.2f} ms" if value >= 1 else f"{1000 * value:.0f} µs"
 
 
@@ -77,6 +82,6 @@ def percent(value: float | None) -> str:
     return f"{100 * value:.2f} %" if value < 0.1 else f"{100 * value:.1f} %"
 
 
-def grouped(value: int | None) -> str:
+def grouped(value: int | None, blank: str = " ") -> str:
     """1 234 567."""
-    return "-" if value is None else f"{value:,}".replace(",", " ")
+    return "-" if value is None else f"{value:,}".replace(",", blank)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from mslite.benchmark.origin import origin_of
-from mslite.benchmark.page import render_page, write_page
-from mslite.check.facts import Examination, NodeFacts, PortFacts
+from mslite.benchmark.page import NARROW, render_page, size, write_page
+from mslite.check.facts import Examination, NodeFacts, PortFacts, TargetFacts
 from mslite.check.layout import HEIGHT, WIDTH, fold, place
 from mslite.check.text import OPEN_INPUTS, answer, batch_text, verdict
 from mslite.converter.quoting import readable, shortened
@@ -23,9 +24,10 @@ def write_check_page(path: Path, found: Examination, sources: Sequence[Path] = (
     text = render_page(
         "mslite.check",
         "report.html.j2",
-        {"answer": answer, "readable": readable, "full": _full},
+        {"answer": answer, "readable": readable, "full": _full, "own": _own},
         found=found,
-        verdict=verdict(found),
+        verdict=verdict(found, NARROW),
+        groups=_groups(found.targets),
         open_inputs=OPEN_INPUTS if found.has_open_inputs else "",
         batches=batch_text(found),
         shares=found.shares,
@@ -34,6 +36,43 @@ def write_check_page(path: Path, found: Examination, sources: Sequence[Path] = (
         origin=origin_of(sources),
     )
     write_page(path, text)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Targets of a kind that give the same answer."""
+
+    kind: str
+    targets: tuple[TargetFacts, ...]
+
+    def span(self, quantity: str) -> str:
+        """From the least to the most of what is known."""
+        known = [value for one in self.targets if (value := getattr(one, quantity)) is not None]
+        if not known:
+            return "-"
+        texts = dict.fromkeys(size(value) for value in (min(known), max(known)))
+        return " to ".join(texts)
+
+
+def _groups(targets: Sequence[TargetFacts]) -> list[Group]:
+    """The targets by kind and answer, in the order in which they come."""
+    found: dict[tuple[str, str], list[TargetFacts]] = {}
+    for target in targets:
+        found.setdefault((_kind(target), answer(target)), []).append(target)
+    return [Group(kind, tuple(members)) for (kind, _), members in found.items()]
+
+
+def _kind(target: TargetFacts) -> str:
+    if target.name.startswith("cortex-m"):
+        return "generated C, Cortex-M"
+    if target.summary.startswith("generated C"):
+        return "generated C, x86 and Arm"
+    return "MindSpore Lite's CPU runtime" if target.name.startswith("MindSpore Lite") else target.summary
+
+
+def _own(reason: str, engine: str) -> str:
+    """A reason without the engine's name, under which it stands."""
+    return reason.removeprefix(f"{engine.split(' (')[0]}: ")
 
 
 def drawn_graph(found: Examination) -> dict[str, object]:

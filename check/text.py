@@ -30,12 +30,12 @@ def batch_text(found: Examination) -> str:
     return f"The first size of {names} is open and taken as 1: --inputShape gives another" if names else ""
 
 
-def verdict(found: Examination) -> str:
-    """One sentence."""
+def verdict(found: Examination, blank: str = " ") -> str:
+    """One sentence; `blank` stands between thousands."""
     if not found.converts:
         count = len(found.blockers)
         return f"{found.file} cannot be converted: {count} {'node stands' if count == 1 else 'nodes stand'} in the way"
-    return f"{found.file} can be converted: {counted(len(found.nodes), 'node')}, {grouped(found.macs)} multiply-accumulates"
+    return f"{found.file} can be converted: {counted(len(found.nodes), 'node')}, {grouped(found.macs, blank)} multiply-accumulates"
 
 
 def print_examination(found: Examination, console: Console | None = None) -> None:

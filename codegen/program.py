@@ -353,8 +353,6 @@ class Plan:
     offsets: dict[Tensor, int]
     workspaces: dict[Step, int]
     size: int
-    peak_step: Step | FusedRows | None = None
-    """The step that makes the arena as large as it is."""
     fast_size: int = 0
     """Where the arena lies in two memories: bytes up to this one are the fast memory's, the others the slow one's; nothing
     lies in both. 0: it is one."""

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from mslite.converter.mindir.graph import Module
 from mslite.converter.work import macs
+from mslite.quantizer.accuracy.agreement import compared_samples
 from mslite.quantizer.accuracy.budget import Outcome, Search, explain
 from mslite.quantizer.accuracy.evaluation import fingerprint, judged_samples, pack
 from mslite.quantizer.accuracy.journal import Journal
@@ -150,8 +151,9 @@ class Accuracy:
                     layers = searched_layers(before, choices)
                     alone = damage_alone(executor, payload, budget, layers, choices, journal, self._progress)
             name = before.name or self._asked.report.stem
+            compared = compared_samples(data, calibration)
             page = gather(
-                before, after, calibration, settings, report, samples, alone, tuple(notes), self._progress, name
+                before, after, calibration, settings, report, compared, alone, tuple(notes), self._progress, name
             )
             complete = partial(write_page, page, self._asked.report)
             complete()  # whoever quantises without a conversion has no more than this

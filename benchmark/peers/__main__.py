@@ -8,8 +8,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from .measure import Row, measure_all, processor
-from .report import geometric_mean, ratios, write_html, write_json, write_markdown, write_peaks
+from .measure import Row, is_wanted, measure_all, processor
+from .report import geometric_mean, ratios, time_of, write_html, write_json, write_markdown
 
 
 def main() -> int:
@@ -17,43 +17,50 @@ def main() -> int:
     parser.add_argument("models", type=Path, help="folder of ONNX files with fixed shapes")
     parser.add_argument("--out", type=Path, default=Path("build"), help="folder for the results")
     parser.add_argument(
-        "--name", default="bench_peers", help="of the results: NAME.json, NAME_memory.json, NAME.md, NAME.html"
+        "--name",
+        default="bench_peers",
+        help="of the results: NAME.json, NAME_cpu.json, NAME_memory.json, NAME.md, NAME.html (bench_peers)",
     )
     parser.add_argument("--float-models", type=Path, help="folder of the same networks in float32, to set beside int8")
     parser.add_argument("--threads", default="1,2", help="thread counts (1,2)")
-    parser.add_argument("--networks", default="", help="only these, separated by commas")
+    parser.add_argument("--networks", default="", help="only these, with commas between; the size may be left out")
     parser.add_argument("--rounds", type=int, default=7, help="turns that each runtime gets (7)")
     parser.add_argument("--seconds", type=float, default=0.7, help="length of a turn (0.7)")
     options = parser.parse_args()
-    wanted = set(filter(None, options.networks.split(",")))
-    models = [path for path in sorted(options.models.glob("*.onnx")) if not wanted or path.stem in wanted]
+    models = [path for path in sorted(options.models.glob("*.onnx")) if is_wanted(path.stem, options.networks)]
     if not models:
-        print(f"{options.models} holds no ONNX file{' of these names' if wanted else ''}.", file=sys.stderr)
+        print(f"{options.models} holds no ONNX file{' of these names' if options.networks else ''}.", file=sys.stderr)
         return 1
     console = Console()
 
     def show(row: Row) -> None:
         found = f"{row.median_ms:9.2f} ms" if row.median_ms is not None else f"  {row.error}"
+        found += f"  {row.cpu_ms:9.2f} ms of CPU" if row.cpu_ms is not None else ""
         doubt = "  [red]differs[/red]" if row.cosine is not None and row.cosine < 0.999 else ""
         peak = f"  {row.peak_mb:6.0f} MB" if row.peak_mb is not None else ""
         console.print(
-            f"{row.network:28} {row.threads} thread(s)  {row.runtime:14} {found}{peak}{doubt}", highlight=False
+            f"{row.network:28} {row.threads} thread(s)  {row.runtime:14} {found}{peak}{doubt}",
+            highlight=False,
+            soft_wrap=True,
         )
 
     threads = [int(count) for count in options.threads.split(",")]
     rows, versions = measure_all(models, threads, options.rounds, options.seconds, show, options.float_models)
     options.out.mkdir(parents=True, exist_ok=True)
     machine = processor()
-    write_json(rows, options.out / f"{options.name}.json")
-    write_peaks(rows, options.out / f"{options.name}_memory.json")
+    write_json(rows, "median_ms", options.out / f"{options.name}.json")
+    write_json(rows, "cpu_ms", options.out / f"{options.name}_cpu.json")
+    write_json(rows, "peak_mb", options.out / f"{options.name}_memory.json")
     write_markdown(rows, versions, machine, options.out / f"{options.name}.md")
     write_html(rows, versions, machine, options.out / f"{options.name}.html")
     for count in threads:
-        found = ratios(rows, "mslite", count)
+        quantity = time_of(count)
+        found = ratios(rows, "mslite", count, quantity)
         if found:
             worst = max(found, key=lambda network: found[network])
             mean = geometric_mean(list(found.values()))
-            console.print(f"{count} thread(s): {mean:.2f}x onnxruntime; slowest {worst} {found[worst]:.2f}x")
+            kind = "CPU time" if quantity == "cpu_ms" else "time"
+            console.print(f"{count} thread(s), {kind}: {mean:.2f}x onnxruntime; slowest {worst} {found[worst]:.2f}x")
     console.print(f"Wrote {options.out / options.name}.json, .md and .html")
     return 0
 

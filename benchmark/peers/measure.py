@@ -32,6 +32,9 @@ class Figures:
 
     median_ms: float | None = None
     rounds_ms: list[float] = field(default_factory=list)
+    cpu_ms: float | None = None
+    """The same of the CPU time of all threads: with one thread other programs on the machine do not change it."""
+    rounds_cpu_ms: list[float] = field(default_factory=list)
     peak_mb: float | None = None
     """Memory that getting ready and the first run took at most, in a process that did nothing else."""
     error: str = ""
@@ -40,6 +43,8 @@ class Figures:
         """After the last round: the figure that stands for all."""
         if self.rounds_ms and not self.error:
             self.median_ms = statistics.median(self.rounds_ms)
+        if self.rounds_cpu_ms and not self.error:
+            self.cpu_ms = statistics.median(self.rounds_cpu_ms)
 
 
 @dataclass
@@ -101,6 +106,12 @@ def make_inputs(model: Path, path: Path) -> None:
     np.savez(path, **arrays)  # type: ignore[arg-type]
 
 
+def is_wanted(network: str, names: str) -> bool:
+    """Whether a network is one of these names, with commas between; a name may leave out the size at its end. No name means all."""
+    wanted = set(filter(None, names.split(",")))
+    return not wanted or bool(wanted & {network, network.rpartition("_")[0]})
+
+
 def cosine(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> float:
     x, y = a.astype(np.float64).ravel(), b.astype(np.float64).ravel()
     if x.size != y.size:
@@ -152,6 +163,8 @@ def measure(
                         workers.pop(name).close()
                         continue
                     rows[name].rounds_ms.append(statistics.median(answer["times_ms"]))
+                    if threads == 1:
+                        rows[name].rounds_cpu_ms.append(statistics.median(answer["cpu_ms"]))
                     time.sleep(0.02)  # let spinning threads of this runtime go to sleep before the next one starts
         finally:
             for worker in workers.values():

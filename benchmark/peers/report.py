@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Literal
 
 from mslite.benchmark.page import render_page, write_page
 
@@ -16,32 +19,43 @@ def geometric_mean(ratios: list[float]) -> float:
     return math.exp(sum(math.log(ratio) for ratio in ratios) / len(ratios))
 
 
-def ratios(rows: list[Row], runtime: str, threads: int) -> dict[str, float]:
-    """Latency of `runtime` over the reference's, per network where both ran."""
-    found: dict[str, float] = {}
-    times = {(row.network, row.runtime): row.median_ms for row in rows if row.threads == threads}
-    for network in dict.fromkeys(row.network for row in rows):
-        mine, theirs = times.get((network, runtime)), times.get((network, REFERENCE))
-        if mine and theirs:
-            found[network] = mine / theirs
-    return found
+Quantity = Literal["median_ms", "cpu_ms", "peak_mb"]
+_DIGITS: dict[Quantity, int] = {"median_ms": 4, "cpu_ms": 4, "peak_mb": 1}
+_MAKERS = ("torch", "torchvision", "timm", "onnx", "litert-torch", "ai-edge-quantizer")
+"""Packages that the networks' files are made with."""
 
 
-def write_json(rows: list[Row], path: Path) -> None:
-    """network -> threads -> runtime -> median milliseconds (null where it did not run)."""
+def time_of(threads: int) -> Quantity:
+    """The time to compare by: with one thread that of the CPU, on which a busy machine has little influence."""
+    return "cpu_ms" if threads == 1 else "median_ms"
+
+
+def _values(rows: list[Row], threads: int, quantity: Quantity) -> dict[tuple[str, str], float]:
+    """(network, runtime) -> what was measured."""
+    found = {(row.network, row.runtime): getattr(row, quantity) for row in rows if row.threads == threads}
+    return {key: value for key, value in found.items() if value}
+
+
+def ratios(
+    rows: list[Row], runtime: str, threads: int, quantity: Quantity = "median_ms", over: str = REFERENCE
+) -> dict[str, float]:
+    """Time of `runtime` over that of another one, the reference, per network where both ran."""
+    times = _values(rows, threads, quantity)
+    networks = dict.fromkeys(row.network for row in rows)
+    return {
+        network: times[network, runtime] / times[network, over]
+        for network in networks
+        if (network, runtime) in times and (network, over) in times
+    }
+
+
+def write_json(rows: list[Row], quantity: Quantity, path: Path) -> None:
+    """network -> threads -> runtime -> what was measured: milliseconds or megabytes (null where there is none)."""
     table: dict[str, dict[str, dict[str, float | None]]] = {}
     for row in rows:
-        times = table.setdefault(row.network, {}).setdefault(str(row.threads), {})
-        times[row.runtime] = None if row.median_ms is None else round(row.median_ms, 4)
-    path.write_text(json.dumps(table, indent=2) + "\n", encoding="utf-8")
-
-
-def write_peaks(rows: list[Row], path: Path) -> None:
-    """network -> threads -> runtime -> megabytes that loading and one run took (null where nobody knows)."""
-    table: dict[str, dict[str, dict[str, float | None]]] = {}
-    for row in rows:
-        peaks = table.setdefault(row.network, {}).setdefault(str(row.threads), {})
-        peaks[row.runtime] = None if row.peak_mb is None else round(row.peak_mb, 1)
+        value = getattr(row, quantity)
+        found = table.setdefault(row.network, {}).setdefault(str(row.threads), {})
+        found[row.runtime] = None if value is None else round(value, _DIGITS[quantity])
     path.write_text(json.dumps(table, indent=2) + "\n", encoding="utf-8")
 
 
@@ -64,26 +78,14 @@ def _peak_lines(rows: list[Row], names: list[str]) -> list[str]:
     return [*lines, ""]
 
 
-def best_ratios(rows: list[Row], threads: int) -> dict[str, float]:
-    """Latency of mslite over that of the fastest peer, per network."""
+def best_ratios(rows: list[Row], threads: int, quantity: Quantity) -> dict[str, float]:
+    """Time of mslite over that of the fastest peer, per network."""
+    times = _values(rows, threads, quantity)
     found: dict[str, float] = {}
     for network in dict.fromkeys(row.network for row in rows):
-        times = {row.runtime: row.median_ms for row in rows if row.network == network and row.threads == threads}
-        mine, _ = times.pop("mslite", None), times.pop(OWN_FLOAT, None)
-        peers = [time for time in times.values() if time]
-        if mine and peers:
-            found[network] = mine / min(peers)
-    return found
-
-
-def float_ratios(rows: list[Row], threads: int) -> dict[str, float]:
-    """Latency of mslite over its own on the float network, per network where both ran."""
-    times = {(row.network, row.runtime): row.median_ms for row in rows if row.threads == threads}
-    found: dict[str, float] = {}
-    for network in dict.fromkeys(row.network for row in rows):
-        mine, own = times.get((network, "mslite")), times.get((network, OWN_FLOAT))
-        if mine and own:
-            found[network] = mine / own
+        peers = [times[network, name] for name in RUNTIMES if name != "mslite" and (network, name) in times]
+        if peers and (network, "mslite") in times:
+            found[network] = times[network, "mslite"] / min(peers)
     return found
 
 
@@ -92,40 +94,58 @@ def _names(rows: list[Row]) -> list[str]:
     return [name for name in (*RUNTIMES, OWN_FLOAT) if any(row.runtime == name and row.median_ms for row in rows)]
 
 
+def _time_lines(rows: list[Row], names: list[str], threads: int, quantity: Quantity) -> list[str]:
+    """A table of times, and mslite's over the reference's, the best peer's and its own on the float network."""
+    kind = "CPU time, median ms" if quantity == "cpu_ms" else "median ms"
+    lines = [f"**{threads} thread{'s' if threads > 1 else ''}**, {kind}:", ""]
+    columns = {
+        f"mslite / {REFERENCE}": ratios(rows, "mslite", threads, quantity),
+        "mslite / best peer": best_ratios(rows, threads, quantity),
+    }
+    if OWN_FLOAT in names:
+        columns["mslite / its float32"] = ratios(rows, "mslite", threads, quantity, OWN_FLOAT)
+    lines.append(f"| network | {' | '.join(names)} | {' | '.join(columns)} |")
+    lines.append("|---|" + "---:|" * (len(names) + len(columns)))
+    times = _values(rows, threads, quantity)
+    for network in dict.fromkeys(row.network for row in rows):
+        cells = [f"{times[network, name]:.2f}" if (network, name) in times else "-" for name in names]
+        cells += [f"{column[network]:.2f}" if network in column else "-" for column in columns.values()]
+        lines.append(f"| {network} | {' | '.join(cells)} |")
+    means = [*(ratios(rows, name, threads, quantity) for name in names), *list(columns.values())[1:]]
+    cells = [f"{geometric_mean(list(mean.values())):.2f}" if mean else "-" for mean in means]
+    cells.insert(len(names), "")
+    return [*lines, f"| geometric mean over {REFERENCE} | {' | '.join(cells)} |", ""]
+
+
+def _makers() -> str:
+    """What the networks were made with, as far as it is installed here."""
+    found = []
+    for package in _MAKERS:
+        with contextlib.suppress(PackageNotFoundError):
+            found.append(f"{package} {version(package)}")
+    return ", ".join(found)
+
+
 def write_markdown(rows: list[Row], versions: dict[str, str], machine: str, path: Path) -> None:
     """The tables that docs/performance.md shows."""
     names = _names(rows)
     lines = [
         f"Machine: {machine}. Versions: {', '.join(f'{name} {versions[name]}' for name in names if name != OWN_FLOAT)}.",
+        *([f"Networks: {made}."] if (made := _makers()) else []),
         "",
     ]
     for threads in sorted({row.threads for row in rows}):
-        lines += [f"**{threads} thread{'s' if threads > 1 else ''}**, median ms:", ""]
-        columns = {f"mslite / {REFERENCE}": ratios(rows, "mslite", threads)}
-        if OWN_FLOAT in names:
-            columns["mslite / best"] = best_ratios(rows, threads)
-            columns["mslite / its float32"] = float_ratios(rows, threads)
-        lines.append(f"| network | {' | '.join(names)} | {' | '.join(columns)} |")
-        lines.append("|---|" + "---:|" * (len(names) + len(columns)))
-        times = {(row.network, row.runtime): row for row in rows if row.threads == threads}
-        for network in dict.fromkeys(row.network for row in rows):
-            cells = []
-            for name in names:
-                row = times.get((network, name))
-                cells.append(f"{row.median_ms:.2f}" if row and row.median_ms else "-")
-            cells += [f"{column[network]:.2f}" if network in column else "-" for column in columns.values()]
-            lines.append(f"| {network} | {' | '.join(cells)} |")
-        means = [*(ratios(rows, name, threads) for name in names), *list(columns.values())[1:]]
-        cells = [f"{geometric_mean(list(mean.values())):.2f}" if mean else "-" for mean in means]
-        cells.insert(len(names), "")
-        lines.append(f"| geometric mean over {REFERENCE} | {' | '.join(cells)} |")
-        lines.append("")
+        lines += _time_lines(rows, names, threads, "median_ms")
+        if any(row.cpu_ms for row in rows if row.threads == threads):
+            lines += _time_lines(rows, names, threads, "cpu_ms")
     lines += _peak_lines(rows, names)
-    failed = [row for row in rows if row.error]
-    if failed:
-        lines.append("Did not run:")
-        lines += sorted({f"- {row.runtime} on {row.network}: {row.error}" for row in failed})
+    if failed := _failed(rows):
+        lines += ["Did not run:", *(f"- {line}" for line in failed)]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _failed(rows: list[Row]) -> list[str]:
+    return sorted({f"{row.runtime} on {row.network}: {row.error}" for row in rows if row.error})
 
 
 def write_html(rows: list[Row], versions: dict[str, str], machine: str, path: Path) -> None:
@@ -133,17 +153,37 @@ def write_html(rows: list[Row], versions: dict[str, str], machine: str, path: Pa
     names = _names(rows)
     groups = []
     for threads in sorted({row.threads for row in rows}):
+        quantity = time_of(threads)
+        times = _values(rows, threads, quantity)
         networks = []
         for network in dict.fromkeys(row.network for row in rows):
-            bars = [row for row in rows if row.network == network and row.threads == threads and row.median_ms]
-            longest = max((row.median_ms or 0 for row in bars), default=1)
-            networks.append({"name": network, "bars": [
-                {"runtime": row.runtime, "ms": row.median_ms, "share": 100 * (row.median_ms or 0) / longest,
-                 "cosine": row.cosine} for row in bars]})  # fmt: skip
+            shown = [
+                row
+                for row in rows
+                if row.threads == threads and (network, row.runtime) in times and row.network == network
+            ]
+            longest = max((times[network, row.runtime] for row in shown), default=1)
+            bars = [
+                {
+                    "runtime": row.runtime,
+                    "ms": times[network, row.runtime],
+                    "share": 100 * times[network, row.runtime] / longest,
+                    "cosine": row.cosine,
+                }
+                for row in shown
+            ]
+            networks.append({"name": network, "bars": bars})
         means = {name: geometric_mean(list(found.values()))
-                 for name in names if (found := ratios(rows, name, threads))}  # fmt: skip
-        groups.append({"threads": threads, "networks": networks, "means": means})
-    failed = sorted({f"{row.runtime} on {row.network}: {row.error}" for row in rows if row.error})
-    shown = {name: versions[name] for name in names}
-    page = render_page(__package__, "report.html.j2", groups=groups, versions=shown, machine=machine, failed=failed)
+                 for name in names if (found := ratios(rows, name, threads, quantity))}  # fmt: skip
+        groups.append({"threads": threads, "is_cpu": quantity == "cpu_ms", "networks": networks, "means": means})
+    page = render_page(
+        __package__,
+        "report.html.j2",
+        groups=groups,
+        versions={name: versions[name] for name in names},
+        makers=_makers(),
+        machine=machine,
+        failed=_failed(rows),
+        is_int8=OWN_FLOAT in names,
+    )
     write_page(path, page)

@@ -44,6 +44,14 @@ class Runtime(ABC):
         return version(cls.package)
 
 
+def _convert(command: list[str], work: Path) -> None:
+    """Runs a peer's converter in `work`. Raises RuntimeError with its status and its last words."""
+    done = subprocess.run(command, capture_output=True, cwd=work, text=True, errors="replace", check=False)
+    if done.returncode != 0:
+        last = (done.stdout + done.stderr).strip().splitlines()[-1:]
+        raise RuntimeError(": ".join([f"{Path(command[0]).name} fails with status {done.returncode}", *last]))
+
+
 class Mslite(Runtime):
     package = "mslite"
 
@@ -139,8 +147,14 @@ class Mnn(Runtime):
     def convert(cls, model: Path, work: Path, inputs: Inputs) -> None:
         converted = work / f"{model.stem}.mnn"
         if not converted.exists():
-            command = [str(Path(sys.executable).parent / "mnnconvert"), "-f", "ONNX", "--modelFile", str(model)]
-            subprocess.run([*command, "--MNNModel", str(converted), "--bizCode", "x"], check=True, capture_output=True)
+            command = [
+                str(Path(sys.executable).parent / "mnnconvert"),
+                "-f",
+                "ONNX",
+                "--modelFile",
+                str(model.resolve()),
+            ]
+            _convert([*command, "--MNNModel", str(converted), "--bizCode", "x"], work)
 
     def run(self) -> list[npt.NDArray[Any]]:
         # What is read lies in the variable, and goes with it.
@@ -178,9 +192,7 @@ class Ncnn(Runtime):
             str(list(array.shape)).replace(" ", "") + ("i64" if array.dtype == np.int64 else "")
             for array in inputs.values()
         )
-        subprocess.run(
-            [str(pnnx), str(copy), f"inputshape={shapes}", "fp16=0"], check=True, capture_output=True, cwd=work
-        )
+        _convert([str(pnnx), copy.name, f"inputshape={shapes}", "fp16=0"], work)
 
     def run(self) -> list[npt.NDArray[Any]]:
         extractor = self.net.create_extractor()
@@ -195,6 +207,13 @@ class Ncnn(Runtime):
         return outputs
 
 
+def _reason(absent: Path) -> str:
+    """Why a file is not there, as `..networks` noted it beside."""
+    notes = absent.parent / "missing.txt"
+    lines = notes.read_text(encoding="utf-8").splitlines() if notes.is_file() else []
+    return next((f": {line.partition(': ')[2]}" for line in lines if line.startswith(f"{absent.name}: ")), "")
+
+
 class LiteRt(Runtime):
     """Runs `<model>.tflite` where that stands beside the ONNX file: LiteRT does not read ONNX."""
 
@@ -205,7 +224,7 @@ class LiteRt(Runtime):
 
         converted = model.with_suffix(".tflite")
         if not converted.exists():
-            raise FileNotFoundError(f"there is no {converted.name} beside {model.name}; LiteRT does not read ONNX")
+            raise FileNotFoundError(f"LiteRT does not read ONNX, and there is no {converted.name}{_reason(converted)}")
         self.interpreter = Interpreter(str(converted), num_threads=threads)
         self.interpreter.allocate_tensors()
         for detail, array in zip(self.interpreter.get_input_details(), inputs.values(), strict=True):

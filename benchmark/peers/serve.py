@@ -1,7 +1,7 @@
 """What a process with one runtime in it does: it answers its parent, who sends a JSON line per command and reads one back:
 
 {"load": {...}}                     -> {"ready", ...} or {"error"}
-{"run": {"seconds", "most", ...}}   -> {"times_ms": [...]}
+{"run": {"seconds", "most", ...}}   -> {"times_ms": [...], "cpu_ms": [...]}
 {"save": "file.npz"}                -> {"saved": true}
 """
 
@@ -23,15 +23,21 @@ class Runs(Protocol):
     def run(self) -> list[Any]: ...
 
 
-def timed(runtime: Runs, seconds: float, most: int, least: int = 3) -> list[float]:
-    """Milliseconds of each run: as many as fit into `seconds`, at least `least`, at most `most`."""
+def timed(runtime: Runs, seconds: float, most: int, least: int = 3) -> tuple[list[float], list[float]]:
+    """Milliseconds of each run: as many as fit into `seconds`, at least `least`, at most `most`; and those of CPU time.
+
+    CPU time is that of all threads of this process: a runtime may compute in another thread than the one that calls it. What other
+    programs take of the machine is not in it.
+    """
     times: list[float] = []
+    cpu_times: list[float] = []
     end = time.perf_counter() + seconds
     while len(times) < least or (len(times) < most and time.perf_counter() < end):
-        start = time.perf_counter()
+        start, cpu_start = time.perf_counter(), time.process_time()
         runtime.run()
         times.append((time.perf_counter() - start) * 1e3)
-    return times
+        cpu_times.append((time.process_time() - cpu_start) * 1e3)
+    return times, cpu_times
 
 
 def serve(load: Callable[[dict[str, Any]], tuple[Runs, dict[str, Any]]]) -> None:
@@ -49,7 +55,8 @@ def serve(load: Callable[[dict[str, Any]], tuple[Runs, dict[str, Any]]]) -> None
             elif runtime is None:
                 answer = {"error": "nothing is loaded"}
             elif "run" in command:
-                answer = {"times_ms": timed(runtime, **command["run"])}
+                times, cpu_times = timed(runtime, **command["run"])
+                answer = {"times_ms": times, "cpu_ms": cpu_times}
             else:
                 np.savez(command["save"], *runtime.run())
                 answer = {"saved": True}

@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from mslite.codegen.compress.layers import Tiles, tiled, whole, with_tiles
 from mslite.codegen.memory import MemoryOptions, plan_memory
+from mslite.codegen.memory.picture import make_picture
 from mslite.codegen.program import Plan, Program, Step
-from mslite.codegen.report.picture import make_picture
 
 _WORTH = 128
 """Bytes that a step has to spare."""

@@ -8,6 +8,7 @@ from math import sqrt
 
 from mslite.codegen.emit.names import Names, short
 from mslite.codegen.memory.options import MemoryOptions
+from mslite.codegen.memory.picture import Picture, make_picture
 from mslite.codegen.memory.planner import plan_memory
 from mslite.codegen.program import FusedRows, Plan, Program, Step, Storage, Tensor
 from mslite.converter.errors import ConversionError
@@ -56,9 +57,9 @@ def check_budgets(
 
 def _about_ram(program: Program, plan: Plan, options: MemoryOptions, budget: int) -> list[str]:
     """The peak, what lies there, and what would help; that nothing helps is said, too."""
-    peak = plan.peak_step
-    where = f", at the peak in '{short(peak.name, 'step')}'" if peak is not None else ""
-    lines = [f"{program.name}: {plan.size} bytes{where}"]
+    picture = make_picture(program, plan)
+    peak = picture.entry(plan)
+    lines = [f"{program.name}: {plan.size} bytes, the peak is at {short(picture.peak_layer, 'step')}"]
     if peak is not None:
         lines.append(f"there lie {_operands(peak, plan)}")
     helps = []
@@ -70,16 +71,27 @@ def _about_ram(program: Program, plan: Plan, options: MemoryOptions, budget: int
             lines.append("--memory=min needs no less")
     else:
         lines.append("--memory=min is in use already")
-    floats = [tensor for tensor in plan.offsets if tensor.dtype is DataType.FLOAT32 and tensor.size > 16]
-    if floats:
-        quarter = plan.size // 4
-        helps.append(
-            f"quantised to int8 ([full_quant_param]) it takes about a quarter: {quarter} bytes, {_fitting(quarter, budget)}"
-        )
+    helps += _fewer_bits(program, plan, picture, budget)
     helps += _smaller_input(program, plan.size, budget)
     return lines + (
         helps or ["nothing that can be set here helps: these tensors must become smaller, or the RAM larger"]
     )
+
+
+def _fewer_bits(program: Program, plan: Plan, picture: Picture, budget: int) -> list[str]:
+    """Integers of 8 bits in place of float32, where that makes the arena smaller. A model that computes in integers may have inputs and
+    outputs in float32."""
+    is_int8 = any(tensor.dtype in (DataType.INT8, DataType.UINT8) for tensor in plan.offsets)
+    tensors = {*program.inputs, *program.outputs} if is_int8 else plan.offsets.keys()
+    size = picture.with_8_bits({tensor.name for tensor in tensors if tensor.dtype is DataType.FLOAT32})
+    if size >= plan.size:
+        return []
+    way = (
+        "with 8-bit inputs and outputs (--inputDataType=INT8 --outputDataType=INT8 for converter_lite)"
+        if is_int8
+        else "quantised to int8 ([full_quant_param])"
+    )
+    return [f"{way} it takes about {size} bytes, {_fitting(size, budget)}"]
 
 
 def _fitting(size: int, budget: int) -> str:

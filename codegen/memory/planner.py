@@ -221,9 +221,8 @@ class _Planner:
                 if block in lives.later and at[lives.later[block]] != at[lives.homes[block]]:
                     order.append(Move(base, at[lives.later[block]]))
         workspaces = {step: at[thing] for step, thing in lives.workspaces.items()}
-        peak = lives.steps.get(lives.timeline.fullest)
         fast = self.fast_size if self.fast_size is not None and found.size > self.fast_size else 0
-        return Plan(order, offsets, workspaces, found.size, None if peak is None else entries.get(peak, peak), fast)
+        return Plan(order, offsets, workspaces, found.size, fast)
 
 
 def _reduced(program: Program, chains: list[Chain]) -> tuple[Program, dict[Step, Chain]]:

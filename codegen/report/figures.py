@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mslite.codegen.core import Core
+from mslite.codegen.memory.picture import Kind, Picture, make_picture
 from mslite.codegen.program import COPY, FusedRows, Move, Step, Storage, Tensor, all_steps
 from mslite.codegen.report.instructions import instructions
 from mslite.codegen.report.measure import Measured, Unmeasured
 from mslite.codegen.report.misra import NOT_ASKED, Misra
-from mslite.codegen.report.picture import Kind, Picture, make_picture
 from mslite.codegen.targets import Target
 
 
@@ -127,7 +127,7 @@ def _model(core: Core, target: Target) -> ModelFigures:
         arena=core.arena_size,
         activations=picture.in_use[picture.peak] - workspace,
         workspace=workspace,
-        peak_layer=picture.columns[picture.peak - 1] if picture.peak else "the inputs",
+        peak_layer=picture.peak_layer,
         constants=core.constants_size,
         macs=sum(step.macs for step in all_steps(core.program)),
         instructions=None if None in counts else sum(count or 0 for count in counts),

@@ -16,9 +16,9 @@ from mslite.benchmark.origin import RESULT, File, file_of, origin_of
 from mslite.benchmark.page import grouped, render_page, size
 from mslite.codegen.core import Core
 from mslite.codegen.emit.names import short
+from mslite.codegen.memory.picture import Kind
 from mslite.codegen.report.figures import Figures, ModelFigures
 from mslite.codegen.report.measure import Measured
-from mslite.codegen.report.picture import Kind
 
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM = 1040, 380, 76, 22
 _COLOURS = {
@@ -77,8 +77,8 @@ def draw(model: ModelFigures) -> Drawing:
     boxes = []
     for one in sorted(picture.rectangles, key=lambda one: -one.size):
         width, height = x(one.last + 1) - x(one.first), y(one.offset) - y(one.offset + one.size)
-        label = _short(one.name) if height > 12 else ""
-        where = f"{one.size:,} bytes at {one.offset:,}".replace(",", " ")
+        label = _short(one.name.removeprefix("workspace of ")) if height > 12 else ""  # the colour says what it is
+        where = f"{grouped(one.size)} bytes at {grouped(one.offset)}"
         title = f"{one.name}\n{one.kind.value}, {where}\nsteps {one.first} to {one.last}"
         boxes.append(
             Box(

@@ -20,9 +20,12 @@ class Choice:
 
     @property
     def text(self) -> str:
-        if not self.share:
-            return f"{self.layer}: bias"
-        return f"{self.layer}: weights" if self.share == 1 else f"{self.layer}: {self.share} of the weights"
+        return f"{self.layer}: {name_of(self.share)}"
+
+
+def name_of(share: Fraction) -> str:
+    """A share of a layer's weights in words."""
+    return "bias" if not share else "all weights" if share == 1 else f"{share} of the weights"
 
 
 def choices_of(layers: Collection[TrainableLayer]) -> list[Choice]:

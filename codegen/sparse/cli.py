@@ -132,9 +132,11 @@ def _run(given: argparse.Namespace) -> None:
     print(
         f"arena      {grouped(result.needed.arena)} B of {grouped(result.budget)} B; training everything: {grouped(result.everything.arena)} B"
     )
+    before, alone = result.candidates[:2]
+    compared = "" if result.chosen is alone else f", {result.chosen.outcome.text} with what is chosen"
     print(
-        f"{'loss' if result.before.accuracy is None else 'accuracy':10} {result.before.text}, last layer trained "
-        f"{result.alone.text}, all that is chosen {result.after.text}"
+        f"{result.quantity:10} {before.outcome.text} as it is; after {result.longer} steps {alone.outcome.text} with the last layer "
+        f"alone{compared or ', which is chosen'}"
     )
     print(f"written    {given.output}, {report}")
 

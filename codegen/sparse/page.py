@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import accumulate
 from pathlib import Path
 
 from mslite.benchmark.origin import origin_of
 from mslite.benchmark.page import grouped, render_page
-from mslite.codegen.sparse.choices import SHARES, Choice
+from mslite.codegen.sparse.choices import SHARES, Choice, name_of
 from mslite.codegen.sparse.run import Result
 from mslite.converter.training import as_text
 
@@ -54,8 +56,10 @@ class SearchPath:
     budget_x: float
 
 
-def _name(share: object) -> str:
-    return "bias" if not share else "all weights" if share == 1 else f"{share} of the weights"
+def _number(value: float, spread: float) -> str:
+    """With as many digits as tell the lines of an axis apart."""
+    digits = max(0, min(6, 2 - math.floor(math.log10(spread))))
+    return f"{value:.{digits}f}" if round(value, digits) else "0"
 
 
 def _bars(result: Result, chosen: Sequence[Choice]) -> Bars:
@@ -80,48 +84,50 @@ def _bars(result: Result, chosen: Sequence[Choice]) -> Bars:
             Bar(round(x, 2), top, round(width, 2), max(0.5, round(foot - top, 2)), _COLOURS[one.choice.share], title,
                 one.choice in chosen)
         )  # fmt: skip
-    lines = [(y(low + spread * share), f"{low + spread * share:.3f}") for share in (0, 0.5, 1)]
+    lines = [(y(low + spread * share), _number(low + spread * share, spread)) for share in (0, 0.5, 1)]
     names = [(round(_LEFT + step * number, 2), round(step, 2), layer) for number, layer in enumerate(layers)]
     return Bars(_WIDTH, _HEIGHT, bars, y(0), lines, names)
 
 
 def _path(result: Result) -> SearchPath:
     most = max(result.budget, *(one.bytes for one in result.added if one.bytes is not None), result.smallest.arena)
-    total = sum(one.contribution for one in result.added) or 1.0
+    sums = list(accumulate((one.contribution for one in result.added), initial=0.0))
+    low, high = min(sums), max(sums)
+    spread = (high - low) or 1.0
 
     def x(count: float) -> float:
         return round(_LEFT + (_WIDTH - _LEFT - 8) * count / most, 2)
 
     def y(value: float) -> float:
-        return round(_TOP + (_HEIGHT - _TOP - _BOTTOM) * (1 - value / total), 2)
+        return round(_TOP + (_HEIGHT - _TOP - _BOTTOM) * (high - value) / spread, 2)
 
     points = [(x(result.smallest.arena), y(0), f"the last layer alone\n{grouped(result.smallest.arena)} bytes")]
-    value = 0.0
-    for one in result.added:
-        value += one.contribution
+    for one, value in zip(result.added, sums[1:], strict=True):
         if one.bytes is not None:
             points.append((x(one.bytes), y(value), f"{one.choice.text}\n{grouped(one.bytes)} bytes with all before it"))
     line = " ".join(f"{one[0]},{one[1]}" for one in points)
-    lines = [(y(total * share), f"{total * share:.3f}") for share in (0, 0.5, 1)]
+    lines = [(y(low + spread * share), _number(low + spread * share, spread)) for share in (0, 0.5, 1)]
     columns = [(x(most * share), f"{grouped(round(most * share))} B") for share in (0, 0.25, 0.5, 0.75, 1)]
     return SearchPath(_WIDTH, _HEIGHT, points, line, lines, columns, x(result.budget))
 
 
 def report_page(result: Result, model: Path, data: Path, written: Path, target: str) -> str:
     """One self-contained page. Raises OSError for files that cannot be read."""
-    chosen = {*(one.choice for one in result.added), *result.first}
+    chosen = set(result.chosen.found.chosen if result.chosen.found else ())
     return render_page(
         __package__,
         "report.html.j2",
         None,
         result=result,
+        before=result.candidates[0],
+        alone=result.candidates[1],
         model=model.name,
         target=target,
         bars=_bars(result, list(chosen)),
         path=_path(result),
-        legend=[(_name(share), colour) for share, colour in _COLOURS.items()],
+        legend=[(name_of(share), colour) for share, colour in _COLOURS.items()],
         updates=[(name, as_text(update)) for name, update in result.updates],
-        tried=[(one, _name(one.choice.share)) for one in result.tried],
+        tried=[(one, name_of(one.choice.share)) for one in result.tried],
         chosen=chosen,
         origin=origin_of([model, data], [written]),
     )

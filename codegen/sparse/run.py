@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mslite.codegen.sparse.choices import SHARES, Choice, choices_of, updates_of
+from mslite.codegen.sparse.choices import SHARES, Choice, choices_of, name_of, updates_of
 from mslite.codegen.sparse.memory import MemoryOf, Needed
 from mslite.codegen.sparse.search import Added, Found, Price, from_the_end, search
 from mslite.codegen.sparse.trials import Outcome, Samples, Trials
@@ -33,9 +33,19 @@ class Tried:
 
 
 @dataclass(frozen=True)
+class Candidate:
+    """A set that took part in the final comparison, and what came out after `Result.longer` steps. Without `found`: nothing is trained."""
+
+    text: str
+    outcome: Outcome
+    arena: int | None = None
+    found: Found | None = None
+
+
+@dataclass(frozen=True)
 class Result:
-    """`first`: what every trial trained; `before` and `alone`: what comes out without training and with `first` alone; `after`: with
-    all that is chosen."""
+    """`first`: what every trial trained. `candidates`: nothing, the last layer alone, and what the searches found, all after equally
+    many steps; `chosen`: the best of them."""
 
     tried: list[Tried]
     first: list[Choice]
@@ -45,11 +55,16 @@ class Result:
     everything: Needed
     smallest: Needed
     budget: int
-    before: Outcome
-    alone: Outcome
-    after: Outcome
+    candidates: list[Candidate]
+    chosen: Candidate
     steps: int
+    longer: int
     batch: int
+
+    @property
+    def quantity(self) -> str:
+        """What outcomes are told in."""
+        return self.chosen.outcome.quantity
 
 
 def choose_updates(
@@ -61,7 +76,8 @@ def choose_updates(
     steps: int,
     progress: Callable[[str], None] = lambda text: None,
 ) -> Result:
-    """Raises ConversionError for what cannot be trained, data that does not fit, and a budget below the smallest choice."""
+    """Raises ConversionError for what cannot be trained, data that does not fit, a budget below the smallest choice, and where no training
+    makes the model better."""
     source = str(model)
     with tempfile.TemporaryDirectory(prefix="mslite-sparse-") as work:
         module = read_module(TrainSource(model, settings), Path(work))
@@ -80,7 +96,7 @@ def choose_updates(
     first = _first(choices, layers[-1].name, price, budget, source)
     trials = Trials(module, settings, samples, source, steps)
     progress("the last layer alone")
-    before, alone = trials.outcomes(first)
+    alone = trials.outcomes(first)[1]
     tried = []
     for number, choice in enumerate(choices, 1):
         if choice in first:
@@ -96,13 +112,15 @@ def choose_updates(
         while memory.of(way.chosen).arena > budget and way.added:  # the plan needs more than the search was told
             way.take_back()
     _shorten(ways[0], trials, alone, progress)
-    found, after = _best(ways, trials, progress)
-    needed = memory.of(found.chosen)
+    candidates = _compared(first, ways, trials, memory, progress)
+    chosen = max(candidates, key=lambda one: one.outcome.rank)
+    if chosen.found is None:
+        raise ConversionError(_useless(source, candidates, steps * _LONGER), code=ReturnCode.NOT_SUPPORTED)
     order = {layer.name: number for number, layer in enumerate(layers)}
-    updates = tuple(sorted(updates_of(found.chosen), key=lambda one: order[one[0]]))
+    updates = tuple(sorted(updates_of(chosen.found.chosen), key=lambda one: order[one[0]]))
     return Result(
-        tried, first, found.added, updates, needed, memory.of_all(), memory.of(first), budget, before,
-        alone, after, steps, trials.batch,
+        tried, first, chosen.found.added, updates, memory.of(chosen.found.chosen), memory.of_all(), memory.of(first), budget,
+        candidates, chosen, steps, steps * _LONGER, trials.batch,
     )  # fmt: skip
 
 
@@ -119,15 +137,36 @@ def _shorten(found: Found, trials: Trials, alone: Outcome, progress: Callable[[s
     found.added = found.added[: max(scores, key=lambda additions: scores[additions])]
 
 
-def _best(ways: Sequence[Found], trials: Trials, progress: Callable[[str], None]) -> tuple[Found, Outcome]:
-    """What a longer trial says is best, and its outcome."""
-    outcomes: dict[tuple[tuple[str, LayerUpdate], ...], tuple[Found, Outcome]] = {}
-    for number, way in enumerate(ways, 1):
-        updates = updates_of(way.chosen)
-        if updates not in outcomes:
-            progress(f"{number} of {len(ways)} sets, longer")
-            outcomes[updates] = way, trials.outcomes(way.chosen, _LONGER)[1]
-    return max(outcomes.values(), key=lambda one: one[1].score)
+def _compared(
+    first: Sequence[Choice], ways: Sequence[Found], trials: Trials, memory: MemoryOf, progress: Callable[[str], None]
+) -> list[Candidate]:
+    """Nothing, the last layer alone and each other set, after a longer trial; the smallest first, which is taken where they are equal."""
+    sets = [("the last layer alone", Found(first)), ("by contribution", ways[0])]
+    sets += [(f"the last layers, {name_of(share)}", way) for share, way in zip(SHARES, ways[1:], strict=True)]
+    candidates: list[Candidate] = []
+    seen: set[tuple[tuple[str, LayerUpdate], ...]] = set()
+    for number, (text, found) in enumerate(sets, 1):
+        updates = tuple(sorted(updates_of(found.chosen)))
+        if updates in seen:
+            continue
+        seen.add(updates)
+        progress(f"{number} of {len(sets)} sets, longer")
+        before, after = trials.outcomes(found.chosen, _LONGER)
+        if not candidates:
+            candidates.append(Candidate("nothing", before))
+        candidates.append(Candidate(text, after, memory.of(found.chosen).arena, found))
+    return candidates
+
+
+def _useless(source: str, candidates: Sequence[Candidate], steps: int) -> str:
+    """That no set is better than the model as it is."""
+    before, *others = candidates
+    best = max(others, key=lambda one: one.outcome.rank)
+    return (
+        f"{source}: no training within the budget makes the model better on the samples that were held back: {before.outcome.quantity} "
+        f"{before.outcome.text} as it is, {best.outcome.text} at most after {steps} steps ({best.text}). Nothing is written. Other samples, "
+        f"a smaller learning_rate in [train_param] or more --trialSteps may help"
+    )
 
 
 def _first(choices: list[Choice], last: str, price: Price, budget: int, source: str) -> list[Choice]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
@@ -65,6 +66,15 @@ class Outcome:
         """Larger is better. With classes the probability decides: a network that has forgotten everything has a small loss, too, and
         what is right of few samples moves in large steps."""
         return -self.loss if self.accuracy is None else self.probability
+
+    @property
+    def rank(self) -> tuple[float, float]:
+        """Larger is better, of whole sets: what is right first, which the user is told, then the loss. What diverged is last."""
+        return (self.accuracy or 0.0, -self.loss) if math.isfinite(self.loss) else (-math.inf, -math.inf)
+
+    @property
+    def quantity(self) -> str:
+        return "loss" if self.accuracy is None else "accuracy"
 
     @property
     def text(self) -> str:

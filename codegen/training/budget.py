@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mslite.codegen.emit.names import short
 from mslite.codegen.memory.budget import Budgets
+from mslite.codegen.memory.picture import make_picture
 from mslite.codegen.report import Figures
 from mslite.codegen.training.programs import Programs
 from mslite.converter.errors import ConversionError
@@ -15,11 +16,11 @@ def check_training_budgets(budgets: Budgets, programs: Programs, figures: Figure
     if budgets.ram is not None and figures.ram > budgets.ram:
         inference, step = (plan for _, plan in (programs.inference, programs.training))
         parameters = sum(one.size for one in programs.variables if one.is_parameter)
-        peak = step.peak_step
+        peak = make_picture(programs.training[0], step).peak_layer
         lines = [
             f"RAM: {figures.ram} bytes are needed, {figures.ram - budgets.ram} more than --ramBudget={budgets.ram}",
             f"  parameters {parameters} bytes, the optimiser's state {len(programs.state) - parameters}, the rest of a step "
-            f"{figures.ram - len(programs.state)}" + (f", at the peak in '{short(peak.name, 'step')}'" if peak else ""),
+            f"{figures.ram - len(programs.state)}, the peak is at {short(peak, 'step')}",
             f"  inference with these parameters: {inference.size} bytes",
             "  one row at a time (--batchSize=1), SGD, which keeps no state, and fewer layers and channels (--sparseUpdate) "
             "need less"

@@ -194,4 +194,4 @@ def with_state_first(plan: Plan, program: Program, places: dict[str, int], size:
     workspaces = {step: moved(at) for step, at in plan.workspaces.items()}
     ends = [size, *(at + tensor.size for tensor, at in offsets.items())]
     ends += [at + step.workspace for step, at in workspaces.items()]
-    return Plan(plan.order, offsets, workspaces, max(ends), plan.peak_step)
+    return Plan(plan.order, offsets, workspaces, max(ends))

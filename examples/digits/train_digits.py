@@ -6,8 +6,8 @@
 
 Data: scikit-learn's bundled 8 x 8 handwritten digits (1797 images). Writes beside this script
 `digits.onnx` (float32 NCHW, [N, 1, 8, 8] in 0..1 -> [N, 10] probabilities), `digits_test.npz` (the 360 images and
-labels of the test split), `samples.npz` (256 images of the training split with their labels, for `mslite-sparse`)
-and `calibration/` (128 images of the training split, for the quantisers). Everything is
+labels of the test split), `samples.npz` (256 images of the training split, dark on light, with their labels: something for
+the model to learn on a device, for `mslite-sparse`) and `calibration/` (128 images of the training split, for the quantisers). Everything is
 seeded: the same versions of NumPy and scikit-learn give the same files.
 """
 
@@ -158,8 +158,9 @@ def export(network: Network, path: Path) -> None:
 
 
 def save_samples(images: Array, labels: npt.NDArray[np.int64], path: Path) -> None:
-    """Writes 256 of the images as training takes them: [256, 8, 8, 1], and their labels."""
-    image = np.ascontiguousarray(images[:256].transpose(0, 2, 3, 1))
+    """Writes 256 of the images as training takes them, [256, 8, 8, 1], and their labels. They are inverted: the model has seen light
+    digits on a dark ground alone."""
+    image = np.ascontiguousarray(1 - images[:256].transpose(0, 2, 3, 1))
     np.savez_compressed(path, image=image, label=labels[:256].astype(np.int32))
 
 

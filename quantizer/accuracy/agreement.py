@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mslite.converter.mindir.graph import Module
+from mslite.converter.mindir.graph import Array, Module
 from mslite.quantizer.accuracy.evaluation import chosen_samples, judged_samples, outputs_of
 from mslite.quantizer.accuracy.sensitivity import damage_accumulated
 from mslite.quantizer.calibration.runner import Runner
@@ -28,6 +28,14 @@ _ENOUGH_SAMPLES = 100
 _BYTE = 8
 
 
+def compared_samples(data: CalibrationData, calibration: Calibration) -> tuple[list[list[Array]], bool]:
+    """Samples behind those of the calibration where the data has them, else the calibration's own; whether they are unseen.
+
+    Raises ConversionError for samples that cannot be read."""
+    samples = chosen_samples(itertools.islice(data.beyond(), _SAMPLES))
+    return (samples, True) if samples else (judged_samples(data, calibration)[:_SAMPLES], False)
+
+
 def agreement(
     before: Module,
     after: Module,
@@ -36,13 +44,10 @@ def agreement(
     choices: Choices,
     settings: QuantizerSettings,
 ) -> Agreement:
-    """Measures on samples behind those of the calibration where the data has them, else on the calibration's own.
+    """Measures on `compared_samples`.
 
     Raises ConversionError for samples that cannot be read, RuntimeError where a model does not run."""
-    samples = chosen_samples(itertools.islice(data.beyond(), _SAMPLES))
-    are_unseen = bool(samples)
-    if not samples:
-        samples = judged_samples(data, calibration)[:_SAMPLES]
+    samples, are_unseen = compared_samples(data, calibration)
     reference, quantised = Runner(before, before.main.outputs), Runner(after, after.main.outputs)
     expected = [outputs_of(reference, before, sample) for sample in samples]
     actual = [outputs_of(quantised, after, sample) for sample in samples]

@@ -11,7 +11,7 @@ from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Array, Value, numpy_type
 from mslite.converter.numpy_file import NumpyFileError, read_numpy
 from mslite.quantizer.calibration.images import image_array
-from mslite.quantizer.calibration.samples import Sample, arranged, as_they_are, fitted
+from mslite.quantizer.calibration.samples import Sample, as_they_are, cut, fitted, together
 from mslite.quantizer.settings import DataPreprocessParam, InputType
 
 MAX_FILE_BYTES = 1 << 30
@@ -59,9 +59,16 @@ class FolderData:
 
     def _samples(self, folders: Sequence[Sequence[Path]]) -> Iterator[Sample]:
         for number in range(len(folders[0]) // self._batch):
-            yield [self._array(files, number, value) for files, value in zip(folders, self._inputs, strict=True)]
+            parts = [self._arrays(files, number, value) for files, value in zip(folders, self._inputs, strict=True)]
+            samples = together(parts, self._inputs, str(folders[0][number]))
+            if len(samples) > 1:
+                self.size = len(samples) * len(
+                    self._files[0]
+                )  # as in all of them, most likely: it is for a progress bar
+            yield from samples
 
-    def _array(self, files: Sequence[Path], number: int, value: Value) -> Array:
+    def _arrays(self, files: Sequence[Path], number: int, value: Value) -> list[Array]:
+        """The samples of a file, or that of a batch of images."""
         kind = self._settings.input_type
         if kind is InputType.IMAGE:
             chosen = files[number * self._batch : (number + 1) * self._batch]
@@ -70,10 +77,10 @@ class FolderData:
             if wanted.kind in "iu":  # a model that takes pixels as they are
                 limits = np.iinfo(wanted.char)
                 images = np.clip(np.rint(images), limits.min, limits.max).astype(wanted)
-            return fitted(images, value, f"{chosen[0]}")
+            return [fitted(images, value, f"{chosen[0]}")]
         path = files[number]
         if kind is InputType.NPY or path.suffix in _NUMPY_SUFFIXES:
-            return arranged(_numpy_file(path, value.name), [value], str(path))[0]
+            return cut(_numpy_file(path, value.name), value, str(path))
         return _raw_file(path, value)
 
 
@@ -112,18 +119,22 @@ def _read(path: Path) -> bytes:
         raise ConversionError(f"{path}: cannot be read: {error.strerror}", code=ReturnCode.FILE_ERROR) from None
 
 
-def _raw_file(path: Path, value: Value) -> Array:
-    """The little-endian elements of an input, in its layout."""
+def _raw_file(path: Path, value: Value) -> list[Array]:
+    """The little-endian elements of an input, in its layout; more than one sample where the file holds several times as many."""
     data = _read(path)
     dtype = numpy_type(value.dtype)
     shape = [size if size >= 0 else -1 for size in value.shape or ()]
     known = int(np.prod([size for size in shape if size >= 0], dtype=np.int64)) * dtype.itemsize
     unknown = shape.count(-1)
-    fits = len(data) == known if not unknown else unknown == 1 and known > 0 and len(data) % known == 0
+    is_multiple = known > 0 and len(data) > 0 and len(data) % known == 0
+    fits = len(data) == known or (is_multiple and bool(shape)) if not unknown else unknown == 1 and is_multiple
     if unknown > 1 or not fits:
-        reason = "has several unknown sizes; fix them with --inputShape" if unknown > 1 else f"needs {known} bytes"
+        needs = f"needs {known} bytes, or a multiple of them"
+        reason = "has several unknown sizes; fix them with --inputShape" if unknown > 1 else needs
         raise _wrong(f"{path}: {len(data)} bytes; input '{value.name}' {reason}")
-    return fitted(np.frombuffer(data, dtype.newbyteorder("<")).reshape(shape), value, str(path))
+    if not unknown and is_multiple and shape:
+        shape[0] *= len(data) // known
+    return cut(np.frombuffer(data, dtype.newbyteorder("<")).reshape(shape), value, str(path))
 
 
 def _numpy_file(path: Path, name: str) -> Array:

@@ -22,8 +22,11 @@ def as_they_are(inputs: Sequence[Value]) -> list[Value]:
     return [Value(value.name, value.dtype, value.shape) for value in inputs]
 
 
-def arranged(given: GivenSample, inputs: Sequence[Value], what: str) -> list[Array]:
-    """One array per input, in order. Raises ConversionError for what does not fit."""
+def arranged(given: GivenSample, inputs: Sequence[Value], what: str) -> list[list[Array]]:
+    """Samples of one array per input, in order: one, or several where the arrays hold more rows than the model takes at a time.
+
+    Raises ConversionError for what does not fit.
+    """
     if isinstance(given, np.ndarray):
         given = [given]
     if isinstance(given, Mapping):
@@ -35,7 +38,30 @@ def arranged(given: GivenSample, inputs: Sequence[Value], what: str) -> list[Arr
         given = [given[name] for name in names]
     if len(given) != len(inputs):
         raise _wrong(f"{what}: it has {counted(len(given), 'array')}; the model has {counted(len(inputs), 'input')}")
-    return [fitted(np.asarray(array), value, what) for array, value in zip(given, inputs, strict=True)]
+    return together(
+        [cut(np.asarray(array), value, what) for array, value in zip(given, inputs, strict=True)], inputs, what
+    )
+
+
+def together(parts: Sequence[Sequence[Array]], inputs: Sequence[Value], what: str) -> list[list[Array]]:
+    """The parts of each input as samples. Raises ConversionError where inputs have different numbers of them."""
+    if len({len(found) for found in parts}) > 1:
+        told = ", ".join(f"'{value.name}' {len(found)}" for value, found in zip(inputs, parts, strict=True))
+        raise _wrong(f"{what}: the inputs have different numbers of samples: {told}")
+    return [list(sample) for sample in zip(*parts, strict=True)]
+
+
+def cut(array: Array, value: Value, what: str) -> list[Array]:
+    """An array in parts of as many rows as the model takes at a time, each as `fitted` gives it."""
+    rows = value.shape[0] if value.shape else -1
+    if array.ndim == len(value.shape or ()) and rows > 0 and len(array) > rows and _way(array.shape[1:], value, 1):
+        if len(array) % rows:
+            raise _wrong(
+                f"{what}: the array for input '{value.name}' has {len(array)} rows; the model takes {rows} at a time, of which that is no "
+                f"multiple"
+            )
+        return [fitted(part, value, what) for part in np.split(array, len(array) // rows)]
+    return [fitted(array, value, what)]
 
 
 def fitted(array: Array, value: Value, what: str) -> Array:
@@ -51,15 +77,37 @@ def fitted(array: Array, value: Value, what: str) -> Array:
         array = array.astype(wanted)
     if wanted.kind == "f" and not bool(np.isfinite(array).all()):
         raise _wrong(f"{what}: the array for input '{value.name}' holds numbers that are not finite")
-    shape = value.shape
-    if shape is None or _fits(array.shape, shape):
+    way = _way(array.shape, value)
+    if way == "as it is":
         return array
-    if array.ndim == len(shape) - 1 and _fits((1, *array.shape), shape):
+    if way == "one row":
         return array[None]
-    if array.ndim == 4 and _fits(tuple(array.shape[axis] for axis in (0, 2, 3, 1)), shape):
+    if way == "channels last":
         return np.ascontiguousarray(array.transpose(0, 2, 3, 1))
-    text = "x".join(str(size) if size >= 0 else "?" for size in shape)
-    raise _wrong(f"{what}: input '{value.name}' has the shape {text}, the array {'x'.join(map(str, array.shape))}")
+    shape = value.shape or ()
+    takes = _text(shape)
+    if len(shape) == 4:
+        takes = f"{takes} (NHWC) or {_text([shape[axis] for axis in (0, 3, 1, 2)])} (NCHW)"
+    raise _wrong(
+        f"{what}: the array for input '{value.name}' has the shape {_text(array.shape)}; the model takes {takes}"
+    )
+
+
+def _text(shape: Sequence[int]) -> str:
+    return "x".join(str(size) if size >= 0 else "?" for size in shape)
+
+
+def _way(given: Sequence[int], value: Value, first: int = 0) -> str:
+    """How an array of this shape becomes the input's; "" where it does not. With `first` the rows are left out of both."""
+    shape = None if value.shape is None else value.shape[first:]
+    if shape is None or _fits(given, shape):
+        return "as it is"
+    if not first and len(given) == len(shape) - 1 and _fits((1, *given), shape):
+        return "one row"
+    channels = len(given) - 3
+    if len(given) + first == 4 and _fits((*given[:channels], *given[channels + 1 :], given[channels]), shape):
+        return "channels last"
+    return ""
 
 
 def _fits(given: Sequence[int], wanted: Sequence[int]) -> bool:

@@ -55,7 +55,10 @@ class PythonData:
     def _between(self, first: int, end: int | None) -> Iterator[Sample]:
         samples: Iterable[Any] = self._source() if callable(self._source) else self._source
         for number, given in enumerate(itertools.islice(samples, first, end), first):
-            yield arranged(given, self._inputs, f"calibration sample {number}")
+            samples_of = arranged(given, self._inputs, f"calibration sample {number}")
+            if len(samples_of) > 1:
+                self.size = None
+            yield from samples_of
 
 
 def calibration_data(source: Source | None, inputs: Sequence[Value], settings: DataPreprocessParam) -> CalibrationData:

@@ -22,8 +22,6 @@ from mslite.quantizer.results import QuantiseReport
 from mslite.quantizer.rewrite.graph import quantise_graph
 from mslite.quantizer.settings import QuantizerSettings
 
-SAMPLES = 32
-"""So many samples are compared for the page."""
 _BINS = 72
 NAMES = {Precision.FLOAT: "float", Precision.INT8: "int8", Precision.INT16: "int16"}
 
@@ -34,14 +32,15 @@ def gather(
     calibration: Calibration,
     settings: QuantizerSettings,
     report: QuantiseReport,
-    samples: Sequence[Sequence[Array]],
+    compared: tuple[Sequence[Sequence[Array]], bool],
     alone: Mapping[str, Judgement],
     notes: Sequence[str],
     progress: Progress,
     model: str,
 ) -> Page:
-    """Measures what the page shows. Raises ConversionError where a model does not run."""
-    samples = samples[:SAMPLES]
+    """Measures what the page shows, on the samples `compared`, of which the second part says whether the calibration has not seen them.
+    Raises ConversionError where a model does not run."""
+    samples, are_unseen = compared
     configured = default_choices(before, settings)
     progress(0, 3, "report")
     costs = layer_costs(before, calibration, configured, settings)
@@ -57,6 +56,7 @@ def gather(
         method=settings.range_method.value,
         calibration_samples=calibration.samples,
         samples=len(samples),
+        are_unseen=are_unseen,
         rows=rows,
         choices=choices,
         notes=notes,

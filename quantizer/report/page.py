@@ -70,6 +70,8 @@ class Page:
     rows: Sequence[Row]
     choices: Sequence[Choice]
     notes: Sequence[str]
+    are_unseen: bool = False
+    """The calibration has not seen the samples that are compared."""
     batch_note: str = ""
     """What batch the times are for, where the model leaves it open."""
     untimed: Sequence[str] = ()
@@ -77,6 +79,13 @@ class Page:
     layers: int = 0
     """How many there are, timed or not."""
     tuning: Tuning | None = None
+
+    @property
+    def slower(self) -> float | None:
+        """How many times longer the result is predicted to take than the float model, where it is longer."""
+        times = [self.choices[place].cost.milliseconds for place in (0, -1)]
+        float_time, own = times
+        return own / float_time if own is not None and float_time and own > 1.05 * float_time else None
 
     @property
     def curve(self) -> list[float]:

@@ -104,7 +104,7 @@ def uniform(*ranges: tuple[tuple[int, ...], float, float]) -> Callable[[list[Sam
     """Numbers spread evenly over a range for each input, which is what the set's cases of these models are."""
     return drawn(
         lambda random: [float32(random.uniform(low, high, shape)) for shape, low, high in ranges],
-        "random numbers spread as the set's own cases",
+        "random numbers spread as the model's own cases",
     )
 
 
@@ -155,7 +155,7 @@ RECIPES: dict[str, tuple[Callable[[list[Sample]], Samples], bool]] = {
     "tflite_micro/hello_world_float": (uniform(((1, 1), 0, 2 * np.pi)), False),
     "tflite_micro/mnist_lstm_float": (handwriting(1, 1, 28, 28), True),
     "tflite_support/mobilenet_v1_025_224_float": (photographs(_signed, False), True),
-    "tflite_support/movie_review_text": (drawn(tokens, "random word numbers, as the set's own cases"), True),
+    "tflite_support/movie_review_text": (drawn(tokens, "random word numbers, as the model's own cases"), True),
     "ultraface/rfb_320_onnx": (_FACES, False),
     "ultraface/rfb_320_onnx_simplified": (_FACES, False),
     "ultraface/rfb_320_tflite": (photographs(lambda values: (values - 127) / 128, False), False),

@@ -29,6 +29,10 @@ Each model is quantised four times from the same float model and the same calibr
 - **TFLite**: the converter's post-training quantiser, int8 with float inputs and outputs; ONNX models become TFLite
   models by onnx2tf first. Run by LiteRT. No Caffe models.
 
+A name without a folder is a trained model of this repository (`tests/models/trained`); the others are
+[models that are not in the repository](../CONTRIBUTING.md#models-that-are-not-in-the-repository), by their projects. Without these
+`make accuracy` measures the repository's own.
+
 A dash stands for a model that the tool does not read, or that is listed at the end.
 
 All figures are from held-out samples, which no quantiser saw. *cosine* and *SQNR* compare with the same tool's float

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -90,13 +91,21 @@ def make_core(folder: Path, core: str) -> None:
 
 def _install(folder: Path, package: str) -> str:
     """Unpacks a wheel and nothing that it asks for. Returns "", or why it cannot be had."""
-    version = _python(folder).name.removeprefix("python")
+    python = _python(folder).name.removeprefix("python")
     platforms = [option for name in _PLATFORMS for option in ("--platform", f"{name}_aarch64")]
     command = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps"]
-    command += [*platforms, "--python-version", version, "--only-binary=:all:", "--target", str(folder / "site")]
+    command += [*platforms, "--python-version", python, "--only-binary=:all:", "--target", str(folder / "site")]
     result = subprocess.run([*command, package], capture_output=True, text=True, check=False)
     lines = [line for line in result.stderr.splitlines() if line.startswith("ERROR")]
     return "" if result.returncode == 0 else (lines or result.stderr.splitlines() or ["pip failed"])[-1]
+
+
+def _as_here(package: str) -> str:
+    """A package in the version that this interpreter has, where it has one."""
+    try:
+        return f"{package}=={version(package)}"
+    except PackageNotFoundError:
+        return package
 
 
 def prepare(folder: Path, peers: list[str], say: Callable[[str], None]) -> Machine:
@@ -119,8 +128,9 @@ def prepare(folder: Path, peers: list[str], say: Callable[[str], None]) -> Machi
     for name, package in packages.items():
         installed = package.lower().replace("-", "_")
         if not list((folder / "site").glob(f"{installed}-*.dist-info")):
-            say(f"Fetching {package} for 64-bit ARM ...")
-            if reason := _install(folder, package):
+            wanted = _as_here(package)
+            say(f"Fetching {wanted} for 64-bit ARM ...")
+            if reason := _install(folder, wanted):
                 missing[name] = reason
     if absent := missing.keys() & set(_BESIDE):
         raise Failed("; ".join(missing[name] for name in absent))
@@ -167,9 +177,8 @@ def convert(model: Path, folder: Path, peers: list[str]) -> Prepared:
     for peer in peers:
         try:
             RUNTIMES[peer].convert(model, work, given)
-        except subprocess.CalledProcessError as error:
-            last = (error.stderr or b"").decode(errors="replace").strip().splitlines()[-1:]
-            failures[peer] = ": ".join([f"its converter fails with status {error.returncode}", *last])
+        except RuntimeError as error:
+            failures[peer] = str(error)
         except FileNotFoundError as error:
             failures[peer] = f"its converter is not installed: {error}"
     session = onnxruntime.InferenceSession(str(model), providers=["CPUExecutionProvider"])

@@ -25,6 +25,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import mslite
+from mslite.benchmark.peers.measure import is_wanted
 from tests.arm64 import emulated
 from tests.arm64.counting import EMULATORS, PRECISIONS, SETTINGS, Count, Counted, Failed, Setting, counted
 from tests.arm64.tables import OWN, comparison, table
@@ -118,7 +119,7 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--out", type=Path, default=Path("build"), help="folder for bench_ARCH.json and .md")
     parser.add_argument("--arch", choices=EMULATORS, default="arm64", help="armv7: 32-bit ARM, without peers")
-    parser.add_argument("--networks", default="", help="only these, with commas between")
+    parser.add_argument("--networks", default="", help="only these, with commas between; the size may be left out")
     parser.add_argument("--precision", default="", help=f"only these of {', '.join(PRECISIONS)}")
     parser.add_argument("--cpu", default="", help="these cores, in place of those of each precision")
     peers = argparse.BooleanOptionalAction
@@ -209,7 +210,6 @@ def main() -> int:
         print(f"{', '.join(absent)}: not built; `make bench-arm64` builds it.", file=sys.stderr)
         return 1
     settings = chosen_settings(options.precision, options.cpu, options.arch)
-    wanted = set(filter(None, options.networks.split(",")))
     with tempfile.TemporaryDirectory() as temporary:
         builds = Builds(programs, Path(temporary))
         if options.functions or options.loops:
@@ -227,7 +227,7 @@ def main() -> int:
         for setting in settings:
             folder = options.int8 if setting.precision == "int8" else options.models
             for model in sorted(folder.glob("*.onnx")) if folder is not None else []:
-                if not wanted or model.stem in wanted:
+                if is_wanted(model.stem, options.networks):
                     by_network.setdefault(model, []).append(setting)
         order = [setting.name for setting in settings]
         options.out.mkdir(parents=True, exist_ok=True)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mslite.benchmark.peers.measure import Row
-from mslite.benchmark.peers.report import write_markdown, write_peaks
+from mslite.benchmark.peers.report import write_json, write_markdown
 from mslite.benchmark.peers.resident import PeakBeyond
 
 
@@ -41,7 +41,7 @@ def test_the_table_sets_mslite_beside_the_smallest_peer(tmp_path: Path) -> None:
     assert "| net | 30 | 60 |" in text
     assert "| 0.75 |" in text
     assert "| other | - | - |" in text
-    write_peaks(rows, tmp_path / "peers.json")
+    write_json(rows, "peak_mb", tmp_path / "peers.json")
     assert json.loads((tmp_path / "peers.json").read_text())["net"]["1"] == {
         "mslite": 30.0, "onnxruntime": 60.0, "MNN": 40.0,
     }  # fmt: skip

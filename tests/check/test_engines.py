@@ -118,7 +118,7 @@ def test_json_and_page(tmp_path: Path) -> None:
     page = (tmp_path / "page.html").read_text()
     assert "<h2>What engines would take</h2>" in page
     assert f"{len(engine.taken)} of {len(engine.nodes)}" in page
-    assert page.count('<td class="text">OpenCL: there is no OpenCL kernel for the operator</td>') == 2
+    assert page.count('<td class="text">there is no OpenCL kernel for the operator</td>') == 2
 
 
 def test_the_words_are_those_of_benchmark(tmp_path: Path) -> None:

@@ -17,7 +17,8 @@ import mslite
 from mslite.codegen.core import Core
 from mslite.codegen.memory import MemoryOptions, plan_memory
 from mslite.codegen.memory.budget import Budgets, check_budgets
-from mslite.codegen.program import Move, Program, Step
+from mslite.codegen.memory.picture import Kind, make_picture
+from mslite.codegen.program import Move, Program, Step, Storage
 from mslite.codegen.report import (
     NOT_ASKED,
     Measured,
@@ -30,7 +31,6 @@ from mslite.codegen.report import (
 )
 from mslite.codegen.report.instructions import instructions
 from mslite.codegen.report.measure import PACKAGES, deepest
-from mslite.codegen.report.picture import Kind, make_picture
 from mslite.codegen.targets import TARGETS, target_named
 from mslite.converter.errors import ConversionError
 from mslite.converter.mindir.ops.enums import DataType
@@ -227,8 +227,7 @@ def test_budgets() -> None:
     least = plan_memory(program, options.least()).size
     assert f"{plan.size} bytes are needed, {plan.size - 30 * 1024} more than --ramBudget=30720" in message
     assert f"--memory=min: {least} bytes, which fits" in message
-    assert plan.peak_step is not None
-    assert f"'{plan.peak_step.name}'" in message
+    assert f"the peak is at {make_picture(program, plan).peak_layer}\n" in message
     with pytest.raises(
         ConversionError, match=r"flash: 1001 bytes are needed \(600 of constants, 401 of code\), 1 more"
     ):
@@ -244,6 +243,24 @@ def test_budget_of_float_model() -> None:
     plan = plan_memory(program)
     with pytest.raises(ConversionError, match="quantised to int8"):
         check_budgets(Budgets(100, None), [program], [plan], MemoryOptions(), 0, None)
+
+
+def test_int8_is_not_advised_to_a_model_in_int8() -> None:
+    program = autoencoder()
+    given = program.inputs[0]
+    given.storage = Storage.ACTIVATION
+    raw = tensor("raw", 2560, storage=Storage.INPUT)
+    program = Program("p", "t", [raw], program.outputs, [step("cast", "Cast", [raw], [given]), *program.steps])
+    for one in program.steps:
+        for operand in (*one.inputs, *one.outputs):
+            if operand is not None:
+                operand.dtype = DataType.INT8
+    raw.dtype = DataType.FLOAT32
+    with pytest.raises(ConversionError) as caught:
+        check_budgets(Budgets(100, None), [program], [plan_memory(program)], MemoryOptions(), 0, None)
+    assert "quantised to int8" not in str(caught.value)
+    assert "with 8-bit inputs and outputs (--inputDataType=INT8" in str(caught.value)
+    assert "takes about 1280 bytes" in str(caught.value)  # 640 of each
 
 
 def test_layers_of_one_name_are_told_apart() -> None:
@@ -268,9 +285,9 @@ def test_that_nothing_helps_is_said() -> None:
     assert "--memory=min is in use already" in message
     assert "nothing that can be set here helps" in message
     assert "quantisation to int8 saves nothing more" in message
-    assert plan.peak_step is not None
-    assert isinstance(plan.peak_step, Step)
-    output = plan.peak_step.outputs[0]
+    peak = make_picture(program, plan).entry(plan)
+    assert isinstance(peak, Step)
+    output = peak.outputs[0]
     assert f"its output {'x'.join(map(str, output.shape))} ({output.size} bytes)" in message
 
 

@@ -18,8 +18,12 @@ from mslite.codegen.cli import main
 from mslite.codegen.core import Core
 from mslite.codegen.lowering import lower_ms
 from mslite.codegen.sparse import cli
-from mslite.codegen.sparse.choices import Choice, choices_of, updates_of
-from mslite.codegen.sparse.search import from_the_end, search
+from mslite.codegen.sparse.choices import SHARES, Choice, choices_of, updates_of
+from mslite.codegen.sparse.memory import Needed
+from mslite.codegen.sparse.page import _path
+from mslite.codegen.sparse.run import Candidate, Result, _compared
+from mslite.codegen.sparse.search import Added, Found, from_the_end, search
+from mslite.codegen.sparse.trials import Outcome
 from mslite.codegen.targets import target_named
 from mslite.codegen.training import TrainSource, generate_training
 from mslite.converter.config_file import read_config
@@ -30,6 +34,7 @@ from mslite.converter.training import LayerUpdate, TrainableLayer, TrainSettings
 from .networks import keywords
 from .training_reference import lenet
 
+DIGITS = Path(__file__).parents[2] / "examples" / "digits"
 UPDATE = "conv2=weights:1/2,bias\ndense1=weights:8\ndense2=weights,bias"
 
 
@@ -178,7 +183,7 @@ def test_a_configuration_without_updates(tmp_path: Path, capsys: pytest.CaptureF
 def test_shares_that_are_the_same_channels_are_one_choice() -> None:
     found = choices_of([TrainableLayer("a", True, True, 3), TrainableLayer("b", True, False, 0)])
     assert [one.text for one in found] == [
-        "a: bias", "a: 1/4 of the weights", "a: 1/2 of the weights", "a: weights", "b: weights",
+        "a: bias", "a: 1/4 of the weights", "a: 1/2 of the weights", "a: all weights", "b: all weights",
     ]  # fmt: skip
 
 
@@ -246,6 +251,62 @@ def test_a_choice_within_a_budget(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "http" not in page.split("<footer")[0]
     project = [f"--sparseUpdate={output}", "--ramBudget=5K", f"--output={tmp_path / 'project'}"]
     assert main([str(tmp_path / "lenet.onnx"), "--target=cortex-m4", "--train", *project]) == 0
+
+
+def test_what_makes_the_model_worse_is_not_chosen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output, samples = tmp_path / "sparse.cfg", np.load(DIGITS / "samples.npz")
+    known = tmp_path / "known.npz"
+    np.savez(known, image=1 - samples["image"], label=samples["label"])  # what the model was trained on
+    arguments = [str(DIGITS / "digits.onnx"), f"--data={known}", f"--output={output}"]
+    assert cli.main([*arguments, "--budget=16K", "--trialSteps=20"]) == 3
+    said = capsys.readouterr().err
+    assert (
+        "no training within the budget makes the model better on the samples that were held back: accuracy 100.0 % as it is"
+        in said
+    )
+    assert not output.exists()
+
+
+def test_sets_are_compared_after_equally_many_steps() -> None:
+    last, harmful, useful = Choice("last"), Choice("a"), Choice("b")
+    outcomes = {
+        frozenset(): Outcome(0.5, 0.9, 0.6), frozenset({last}): Outcome(0.4, 0.95, 0.7),
+        frozenset({last, harmful}): Outcome(0.1, 0.9, 0.9), frozenset({last, useful}): Outcome(0.3, 0.95, 0.8),
+    }  # fmt: skip
+    lengths = []
+
+    class Told:
+        def outcomes(self, chosen: Collection[Choice], length: int) -> tuple[Outcome, Outcome]:
+            lengths.append(length)
+            return outcomes[frozenset()], outcomes[frozenset(chosen)]
+
+        def of(self, chosen: Collection[Choice]) -> Needed:
+            return Needed(1, 100 * len(chosen))
+
+    def best(*sets: Choice) -> Candidate:
+        ways = [Found([last], [Added(choice, 1.0, None)]) for choice in sets]
+        ways += [Found([last])] * (1 + len(SHARES) - len(ways))
+        found = _compared([last], ways, Told(), Told(), lambda text: None)  # type: ignore[arg-type]
+        assert [one.text for one in found[:2]] == ["nothing", "the last layer alone"]
+        return max(found, key=lambda one: one.outcome.rank)
+
+    assert best(harmful).text == "the last layer alone"
+    assert best(harmful, useful).text == "the last layers, 1/8 of the weights"
+    assert len(set(lengths)) == 1
+    outcomes[frozenset({last})] = Outcome(0.6, 0.9, 0.5)
+    assert best(harmful).outcome.probability == 0.9
+    outcomes[frozenset({last, harmful})] = Outcome(float("nan"), 1.0, float("nan"))
+    assert best(harmful).text == "nothing"
+
+
+def test_a_page_of_contributions_below_zero() -> None:
+    points = [Added(Choice("a"), -0.25, 200), Added(Choice("b"), -0.5, 300)]
+    needed = Needed(10, 100)
+    alone = Candidate("the last layer alone", Outcome(0.1, 1.0, 0.9), 100, Found([]))
+    path = _path(Result([], [], points, (), needed, needed, needed, 1000, [alone], alone, 1, 4, 1))
+    heights = [y for _, y, _ in path.points]
+    assert heights[0] < heights[1] < heights[2], "what falls goes down"
+    assert [text for _, text in sorted(path.lines)] == ["0", "-0.375", "-0.750"]
 
 
 def test_a_budget_below_the_smallest_choice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,8 @@ def test_the_page_shows_them(page: str) -> None:
     assert "ONNX " in row
     assert "float32" in row
     assert "scalar, avx2, avx512, neon" in row
-    assert row.endswith("| x86*, Arm*, Cortex-M* |")
+    assert row.endswith("| Core ML, NNAPI, NNRT, OpenCL, OpenVINO | x86*, Arm*, Cortex-M* |")
+    assert "\n| CONV_2D | [Conv2DFusion](#conv2dfusion)" in page
+    assert re.search(r"^\| Gemm \| .*\[FullConnection\]|^\| Gemm \| .*\[MatMulFusion\]", page, re.MULTILINE)
     (row,) = (line for line in page.splitlines() if line.startswith("| [AllGather]"))
     assert "declared only" in row

@@ -1,4 +1,4 @@
-"""`make bench-original`: mslite beside MindSpore Lite 2.0.0 on the twelve networks, as the table of docs/migrating.md has it.
+"""`make bench-original`: mslite beside MindSpore Lite 2.0.0 on the networks of `make bench-peers`, as the table of docs/migrating.md has it.
 
 Each network is converted by the original's converter and by mslite, and each runtime runs its own file; 2.0.0 also that of
 `--targetVersion=2.0`. The three take turns, round by round; a figure is the median over the rounds of the median of five runs.
@@ -15,6 +15,8 @@ import sys
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from mslite.benchmark.peers.measure import is_wanted
 
 from .networks import PYTHON, bench_networks, converted, predicted, save_operands
 
@@ -124,10 +126,10 @@ def row(model: Path, figures: dict[int, list[Turn]]) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--threads", default="1,2")
-    parser.add_argument("--networks", default="")
+    parser.add_argument("--networks", default=os.environ.get("MSLITE_NETWORKS", ""))
     options = parser.parse_args()
     counts = [int(count) for count in options.threads.split(",")]
-    models = [path for path in bench_networks() if not options.networks or path.stem in options.networks.split(",")]
+    models = [path for path in bench_networks() if is_wanted(path.stem, options.networks)]
     if PYTHON is None or not models:
         print("Skipped by name: bench-original needs the original's Python and build/bench-models.")
         return 0

@@ -18,7 +18,7 @@ from mslite.converter.mindir.graph import Array
 PYTHON = os.environ.get("MSLITE_ORIGINAL_PYTHON")
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "models"
 BENCH = Path(os.environ.get("MSLITE_BUILD", "build")) / "bench-models"
-"""The twelve networks on which speed is quoted; `make build/bench-models` exports them."""
+"""The networks on which speed is quoted; `make build/bench-models` exports them."""
 BENCH_INT8 = BENCH.with_name("bench-int8")
 
 FAMILIES = ("torch_cnn", "torch_audio", "torch_audio_int8", "control_flow", "dtln", "mnist", "silero_vad", "small_apps", "st_models")  # fmt: skip
@@ -61,7 +61,7 @@ def arranged(array: Array, tensor: mslite.Tensor) -> Array:
 
 
 def drawn(tensor: mslite.Tensor, seed: int = 0) -> Array:
-    """An operand of a network of the twelve: an image, or word numbers and a mask."""
+    """An operand of one of these networks: an image, or word numbers and a mask."""
     draw = np.random.default_rng(seed)
     dtype = tensor.get_data_to_numpy().dtype
     if dtype.kind == "f":

@@ -144,6 +144,40 @@ def test_long_names_are_short_and_told_apart(name: str, pages: Path) -> None:
         assert PREFIX not in short
 
 
+def test_short_times_and_names_in_the_memory_plan(pages: Path) -> None:
+    found = seen(
+        pages,
+        "measured",
+        SCREEN,
+        "({times: [0.0061, 0.25, 1.5, 250, 0].map(ms), ticks: [logTicks(0.003, 145), logTicks(0.003, 0.04)],"
+        "axis: [0.01, 1, 100].map(round), labels: [...document.querySelectorAll('#memory text.on')].map(one => [one.textContent, one.dataset.label, one.dataset.room])"
+        ", profiled: document.getElementById('profiled').textContent})",
+    )
+    assert isinstance(found, dict), found
+    assert found["times"] == ["6.10 µs", "250 µs", "1.50 ms", "250 ms", "0"]
+    wide, narrow = found["ticks"]
+    assert wide == pytest.approx([0.01, 0.1, 1, 10, 100])
+    assert narrow == pytest.approx([0.005, 0.01, 0.02])
+    assert found["axis"] == ["10 µs", "1 ms", "100 ms"]
+    assert len(found["labels"]) > 5
+    for text, label, room in found["labels"]:
+        assert bool(text) == (int(room) > 8 or int(room) >= len(label)), "a name is shown where there is room for it"
+    assert "beside a median of" in found["profiled"]
+
+
+def test_labels_of_a_memory_plan_lie_over_all_boxes(pages: Path) -> None:
+    found = seen(
+        pages,
+        "generated",
+        SCREEN,
+        "[...document.querySelectorAll('.plan svg > *')].map(one => one.classList.contains('label') ? 'label' : one.tagName)",
+    )
+    assert isinstance(found, list), found
+    assert found.count("label") > 2
+    boxes = [place for place, what in enumerate(found) if what == "rect"][:-1]  # the last one frames the peak
+    assert found.index("label") > max(boxes)
+
+
 @pytest.mark.parametrize("name", LOADED)
 def test_latencies_are_drawn(name: str, pages: Path) -> None:
     """Over time, each as a dot or the moments of many as lines; and as a distribution, whose bars hold all of them."""

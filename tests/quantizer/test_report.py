@@ -132,6 +132,24 @@ def test_a_time_that_is_not_known_is_no_zero(tmp_path: Path) -> None:
     assert "0 µs" not in text
 
 
+def test_a_page_says_what_it_compares_and_that_integers_are_slower(tmp_path: Path) -> None:
+    choices = [
+        Choice(name, Cost(1, time), 0.0, 1.0, 50.0, 0.0) for name, time in (("float", 0.003), ("this result", 0.006))
+    ]
+    write_page(Page("m", "MAX_MIN", 12, 4, [], choices, [], are_unseen=True), tmp_path / "page.html")
+    text = " ".join((tmp_path / "page.html").read_text().split())
+    assert (
+        "from 12 calibration samples; compared with the float model on 4 samples that the calibration did not see"
+        in text
+    )
+    assert "slower than the float model on this machine: 2.0 times its time" in text
+    assert "6.0 µs" in text
+    write_page(Page("m", "MAX_MIN", 12, 4, [], choices[::-1], []), tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text()
+    assert "on 4 of them" in text
+    assert "slower than" not in text
+
+
 def test_timing_a_layer_leaves_the_module_as_it_was() -> None:
     case = Case()
     users = {value.name: len(value.users) for value in case.module.main.values()}
@@ -157,7 +175,8 @@ def test_a_picture_shows_where_the_values_are() -> None:
 def test_numbers_are_readable() -> None:
     assert (size(40), size(1536), size(3 << 20)) == ("40 B", "1.5 KiB", "3.0 MiB")
     assert (milliseconds(None), milliseconds(0.012), milliseconds(3.14159)) == ("-", "12 µs", "3.14 ms")
-    assert milliseconds(0.0) == milliseconds(0.0004) == "< 1 µs", "no time is 0"
+    assert milliseconds(0.0) == milliseconds(0.00004) == "< 0.1 µs", "no time is 0"
+    assert (milliseconds(0.0004), milliseconds(0.0031)) == ("0.4 µs", "3.1 µs")
     assert (percent(None), percent(0.01234), percent(0.5)) == ("-", "1.23 %", "50.0 %")
     assert ratio(20.0) == pytest.approx(0.1)
 

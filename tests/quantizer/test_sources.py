@@ -68,7 +68,7 @@ def test_layouts_and_types_are_brought_in_order() -> None:
         ([np.zeros((1, 4, 6, 3))], "it has 1 array; the model has 2 inputs"),
         (
             [np.zeros((1, 4, 6, 4)), np.zeros((2, 5), np.int32)],
-            "input 'image' has the shape 1x4x6x3, the array 1x4x6x4",
+            r"input 'image' has the shape 1x4x6x4; the model takes 1x4x6x3 \(NHWC\) or 1x3x4x6 \(NCHW\)",
         ),
         ([np.zeros((1, 4, 6, 3)), np.zeros((2, 5))], "input 'ids' takes int32, the array holds float64"),
         ([np.full((1, 4, 6, 3), np.nan), np.zeros((2, 5), np.int32)], "not finite"),
@@ -93,6 +93,34 @@ def test_numpy_files_of_several_inputs(tmp_path: Path) -> None:
     )
     assert data.size == 2
     assert [(image[0, 0, 0, 0], ids[0, 0]) for image, ids in data] == [(2, 0), (5, 1)]
+
+
+def test_files_of_several_rows_are_cut_up(tmp_path: Path) -> None:
+    planes = np.arange(8 * 72, dtype=np.float32).reshape(8, 3, 4, 6)
+    rows = np.ascontiguousarray(planes.transpose(0, 2, 3, 1))
+    numbers = np.arange(80, dtype=np.int32).reshape(16, 5)
+    raw = tmp_path / "raw"
+    raw.mkdir()
+    (raw / "0.bin").write_bytes(rows.astype("<f4").tobytes())
+    for given, kind in (
+        (folder(tmp_path / "nchw", a=planes), "NPY"),
+        (folder(tmp_path / "nhwc", a=rows), "NPY"),
+        (raw, "BIN"),
+    ):
+        keys = {"calibrate_path": f"image:{given}", "calibrate_size": "1", "input_type": kind}
+        data = calibration_data(None, [IMAGE], data_settings(**keys))
+        assert np.array_equal(np.concatenate([sample[0] for sample in data]), rows)
+        assert all(sample[0].shape == (1, 4, 6, 3) for sample in data)
+        assert data.size == 8
+    pairs = list(calibration_data([[planes, numbers]], [IMAGE, IDS], DataPreprocessParam()))
+    assert [(image[0, 0, 0, 0], ids[1, 4]) for image, ids in pairs] == [(72 * k, 10 * k + 9) for k in range(8)]
+    for wrong, message in (
+        ([planes, numbers[:2]], "different numbers of samples: 'image' 8, 'ids' 1"),
+        ([planes[:1], numbers[:3]], "'ids' has 3 rows; the model takes 2 at a time"),
+        ([planes[:, :2], numbers], r"the shape 8x2x4x6; the model takes 1x4x6x3 \(NHWC\) or 1x3x4x6 \(NCHW\)"),
+    ):
+        with pytest.raises(ConversionError, match=message):
+            list(calibration_data([wrong], [IMAGE, IDS], DataPreprocessParam()))
 
 
 def test_raw_files(tmp_path: Path) -> None:

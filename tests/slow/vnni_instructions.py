@@ -1,6 +1,6 @@
 """Instructions that one inference takes on a CPU with AVX-512 VNNI, in mslite and in other runtimes.
 
-    python -m tests.slow.vnni_instructions --models=INT8_FOLDER [--float-models=FLOAT_FOLDER] [NETWORK ...]
+    python -m tests.slow.vnni_instructions --models=INT8_FOLDER [--float-models=FLOAT_FOLDER] [--networks=NAME,NAME]
 
 runs each INT8_FOLDER/NETWORK.onnx (LiteRT: NETWORK.tflite beside it) on the computer that `avx512_machine` emulates, on one
 thread, and prints a line per network and runtime. The emulator's clock advances by one tick per instruction, and so every
@@ -20,7 +20,7 @@ import sysconfig
 import tempfile
 from pathlib import Path
 
-from mslite.benchmark.peers.measure import make_inputs
+from mslite.benchmark.peers.measure import is_wanted, make_inputs
 from tests.slow import avx512_machine
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -46,12 +46,12 @@ from pathlib import Path
 sys.path.insert(0, "/site")
 import numpy as np
 from peers.runtimes import RUNTIMES
-from peers.worker import timed
+from peers.serve import timed
 with np.load(sys.argv[3]) as arrays:
     inputs = {name: arrays[name] for name in arrays.files}
 runtime = RUNTIMES[sys.argv[1]](Path(sys.argv[2]), Path("/tmp"), inputs, 1)
 runtime.run()
-print("second", min(timed(runtime, 0, 3)) / 1e3)
+print("second", min(timed(runtime, 0, 3)[0]) / 1e3)
 """
 
 
@@ -163,7 +163,7 @@ def measure(network: str, models: Path, float_models: Path | None, peers: list[s
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("networks", nargs="*", help="default: all of the folder")
+    parser.add_argument("--networks", default="", help="only these, with commas between; the size may be left out")
     parser.add_argument("--models", type=Path, required=True)
     parser.add_argument("--float-models", type=Path)
     parser.add_argument("--peers", default=",".join(PEERS), help="beside mslite; may be empty")
@@ -175,7 +175,10 @@ def main() -> None:
     if reason := avx512_machine.missing():
         sys.exit(reason)
     print(f"{'network':28} {'runtime':16} {'million instructions':>20}")
-    for network in arguments.networks or sorted(path.stem for path in arguments.models.glob("*.onnx")):
+    networks = sorted(path.stem for path in arguments.models.glob("*.onnx") if is_wanted(path.stem, arguments.networks))
+    if not networks:
+        sys.exit(f"{arguments.models} holds no ONNX file{' of these names' if arguments.networks else ''}.")
+    for network in networks:
         measure(network, arguments.models, arguments.float_models, peers, arguments.hours)
 
 

@@ -15,7 +15,8 @@ from typing import Any
 from ..ops import OPERATORS_BY_ID
 from ..ops._declare import Attribute, Operand, OperatorDeclaration
 
-_KERNELS = Path(__file__).resolve().parents[3] / "kernels"
+_ROOT = Path(__file__).resolve().parents[3]
+_KERNELS = _ROOT / "kernels"
 _FRONT_ENDS = {
     "onnx": "ONNX",
     "tflite": "TensorFlow Lite",
@@ -23,6 +24,14 @@ _FRONT_ENDS = {
     "caffe": "Caffe",
     "mindir": "MINDIR",
 }
+
+_INDEXED = ("onnx", "tflite")
+"""Front ends whose names are listed one by one: models come in them most."""
+
+_TESTED = {"OpenCL": "opencl", "NNAPI": "nnapi", "NNRT": "nnrt"}
+"""Engine -> its list in `tests/delegate`, of what it took in the tests of all operators."""
+_TABLES = {"OpenVINO": "openvino", "Core ML": "coreml"}
+"""Engine -> its folder in `delegate`, whose tables name what it takes."""
 
 _EXECUTOR = frozenset(("AssignVariable", "Call", "PartialFusion", "ReadVariable", "Switch", "SwitchLayer"))
 """Run by the executor, without a kernel."""
@@ -48,6 +57,38 @@ def family_kernels() -> dict[str, list[str]]:
     return families
 
 
+def engines() -> dict[str, list[str]]:
+    """Operator -> engines that take it."""
+    found: dict[str, list[str]] = {}
+    lists = {name: (_ROOT / f"tests/delegate/{key}_operators.txt").read_text().split() for name, key in _TESTED.items()}
+    for name, folder in _TABLES.items():
+        sources = sorted((_ROOT / "delegate" / folder / "operators").glob("*.cc"))
+        lists[name] = [
+            taken for path in sources for taken in re.findall(r"^ *\{MSLITE_OP_(\w+),", path.read_text(), re.M)
+        ]
+    for name, operators in sorted(lists.items()):
+        for operator in dict.fromkeys(operators):
+            found.setdefault(operator, []).append(name)
+    return found
+
+
+def _index(declarations: Sequence[OperatorDeclaration], facts: Facts) -> list[str]:
+    """For each front end of `_INDEXED` a table: the name there, and the operators that it becomes."""
+    parts = ["## By names of other formats", "An operator may become one of these or several together."]
+    for key in _INDEXED:
+        becomes: dict[str, list[str]] = {}
+        for declaration in declarations:
+            for foreign in _sources(declaration, facts).get(key, ()):
+                becomes.setdefault(foreign, []).append(declaration.name)
+        lines = [f"| {_FRONT_ENDS[key]} | becomes |", "|---|---|"]
+        lines += [
+            f"| {foreign} | {', '.join(f'[{name}](#{name.lower()})' for name in sorted(names))} |"
+            for foreign, names in sorted(becomes.items(), key=lambda item: item[0].lower())
+        ]
+        parts += [f"### Names of {_FRONT_ENDS[key]}", "\n".join(lines)]
+    return parts
+
+
 def _operand(operand: Operand) -> str:
     name = f"{operand.name}..." if operand.repeated else operand.name
     return f"[{name}]" if operand.optional else name
@@ -68,14 +109,17 @@ def _sources(declaration: OperatorDeclaration, facts: Facts) -> dict[str, list[s
     return {key: names for key, names in found.items() if names}
 
 
-def _row(declaration: OperatorDeclaration, rules: frozenset[str], facts: Facts) -> str:
+def _row(
+    declaration: OperatorDeclaration, rules: frozenset[str], facts: Facts, takers: Mapping[str, Sequence[str]]
+) -> str:
     """One line of a family's table."""
     known = facts.get(declaration.name, {})
     types = _types(known) or (_status(declaration, rules, facts) if facts else "-")
     sources = _sources(declaration, facts)
     counts = ", ".join(f"{title} {len(sources[key])}" for key, title in _FRONT_ENDS.items() if key in sources)
     cells = [f"[{declaration.name}](#{declaration.name.lower()})", counts or "-"]
-    cells += [types, ", ".join(known.get("isas", ())) or "-", "-", ", ".join(known.get("generated", ())) or "-"]
+    lists = (known.get("isas", ()), takers.get(declaration.name, ()), known.get("generated", ()))
+    cells += [types, *(", ".join(found) or "-" for found in lists)]
     return f"| {' | '.join(cells)} |"
 
 
@@ -137,7 +181,9 @@ and TfIdfVectorizer. Stored integers (quantised models) are not listed. What is 
 and is no gradient (AllGather, ReduceScatter) belongs to training on other hardware; what is rewritten in training becomes variables or other
 operators when a training file is read (LSTMGradData and LSTMGradWeight together LSTMGrad). Custom stands
 for the operators with names of their own, GenOP for any operator in an obfuscated file. Then the instruction sets that its kernels
-are compiled for; delegates that take it (`-`: there are none yet); targets that C code is generated for (`*`: with kernels
+are compiled for; engines that take it in float32, in some of its forms (OpenCL, NNAPI and NNRT: in the tests, by the lists in `tests/delegate`;
+OpenVINO and Core ML: by their tables in `delegate`; what each was run on is told in [gpu.md](gpu.md), [npu.md](npu.md) and
+[openvino.md](openvino.md)); targets that C code is generated for (`*`: with kernels
 of their own beside the portable ones; `-`: what it computes, or its shapes, are known at run time only; NonMaxSuppression
 becomes PaddedNonMaxSuppression there if `--padToMaxOutputSize` asks for it). A file that holds an operator which is declared only
 loads and prints; the operator is refused by name when it would have to run."""
@@ -146,7 +192,7 @@ loads and prints; the operator is refused by name when it would have to run."""
 def emit(facts: Facts | None = None) -> str:
     """The text of `operators.md`: families in alphabetical order, operators by number."""
     facts = facts or {}
-    rules, kernels = shape_rules(), family_kernels()
+    rules, kernels, takers = shape_rules(), family_kernels(), engines()
     declarations = [cls.declaration for _, cls in sorted(OPERATORS_BY_ID.items())]
     own = sum(declaration.is_custom for declaration in declarations)
     ruled = sum(declaration.name in rules for declaration in declarations)
@@ -160,13 +206,14 @@ def emit(facts: Facts | None = None) -> str:
         + ". `[x]` may be left out, `x...` may be repeated. Attributes are shown as: name, slot, type = default; without a "
         "default they may be absent.",
         _LEGEND,
+        *_index(declarations, facts),
     ]
     for family in sorted({declaration.family for declaration in declarations}):
         members = [declaration for declaration in declarations if declaration.family == family]
         parts.append(f"## {family}")
         names = ", ".join(f"`{name}`" for name in kernels.get(family, []))
         parts.append(f"Kernels (`*` = compiled per instruction set): {names or 'none yet'}.")
-        head = ["| operator | front ends | types | ISAs | delegates | generated C |", "|---|---|---|---|---|---|"]
-        parts.append("\n".join([*head, *(_row(declaration, rules, facts) for declaration in members)]))
+        head = ["| operator | front ends | types | ISAs | engines | generated C |", "|---|---|---|---|---|---|"]
+        parts.append("\n".join([*head, *(_row(declaration, rules, facts, takers) for declaration in members)]))
         parts += [_entry(declaration, rules, facts) for declaration in members]
     return "\n\n".join(parts) + "\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import Enum
 
@@ -40,6 +41,24 @@ class Picture:
     in_use: list[int]
     peak: int
     size: int
+
+    @property
+    def peak_layer(self) -> str:
+        return self.columns[self.peak - 1] if self.peak else "the inputs"
+
+    def entry(self, plan: Plan) -> Step | FusedRows | None:
+        """What runs at the peak; None for inputs, and for bytes that are moved."""
+        found = plan.order[self.peak - 1] if self.peak else None
+        return None if isinstance(found, Move) else found
+
+    def with_8_bits(self, floats: Collection[str]) -> int:
+        """About the bytes in use at the peak if these tensors of 32 bits had 8; workspaces stay as they are."""
+        saved = [0] * len(self.in_use)
+        for one in self.rectangles:
+            if one.name in floats and one.kind is not Kind.WORKSPACE:
+                for column in range(one.first, one.last + 1):
+                    saved[column] += one.size - one.size // 4
+        return max(max(used // 4, used - less) for used, less in zip(self.in_use, saved, strict=True))
 
 
 def root(tensor: Tensor) -> Tensor:
