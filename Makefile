@@ -1,5 +1,6 @@
 ## start
 ##   demo               set up, convert real models, run them, show the result
+##   install            build the rest, too: training, the code generator, engines for GPUs and OpenVINO
 ##   setup              install what the tests need
 ##   docs               the reference of the C++, C and Python APIs, in build/docs
 ##   clean              remove what was built

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from math import prod
 from pathlib import Path
 
-from mslite import _codegen, _native
+from mslite import _native
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.frameworks import FmkType
 from mslite.converter.memory_limit import may_spend, shown
@@ -68,6 +68,8 @@ class BuildCheck:
         return next((one for one in found if not one[1]), found[0])
 
     def _training(self, file: Path) -> tuple[str, bool]:
+        from mslite import _codegen  # which other conversions do not need
+
         try:
             _codegen.step_arena(file, _native.isas(), 1)
         except _codegen.ModelError as error:

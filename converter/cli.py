@@ -20,6 +20,7 @@ from mslite.converter.quoting import quoted, readable, shortened
 from mslite.converter.registry.plugins import plugins
 from mslite.converter.summary import print_summary, stages
 from mslite.converter.usage import usage
+from mslite.extras import remedy
 
 _CODE_TEXTS = {
     ReturnCode.ERROR: "Common error code.",
@@ -92,6 +93,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         print(f"converter_lite: {reason_of(error)}", file=sys.stderr)
         print(f"Convert failed. Ret: {_CODE_TEXTS[ReturnCode.FILE_ERROR]}")
+        return ExitStatus.BAD_INPUT
+    except ModuleNotFoundError as error:
+        advice = remedy(error)
+        if advice is None:
+            raise
+        print(f"converter_lite: {advice}", file=sys.stderr)
+        print(f"Convert failed. Ret: {_CODE_TEXTS[ReturnCode.ERROR]}")
         return ExitStatus.BAD_INPUT
     except Exception as error:
         if os.environ.get("MSLITE_VERIFY") == "1":  # developers want the traceback

@@ -125,6 +125,10 @@ def main() -> None:
         console.print(beside_onnxruntime())
     except ImportError:
         console.print("onnxruntime is not installed (pip install onnxruntime), so there is nothing to compare with.")
+    if not (Path(mslite.__file__).parent / "bin" / "benchmark_train").is_file():
+        console.print(
+            "Next: the README's section 'Use'. Training, generated C and engines for other devices are built by: make install"
+        )
 
 
 if __name__ == "__main__":

@@ -51,6 +51,10 @@ without any (`programs.py`)."""
 if not TYPE_CHECKING:  # for them a name that is not above is a mistake
 
     def __getattr__(name: str) -> Any:
+        if name == "_codegen":  # a part of its own, which `make demo` does not build
+            from importlib import import_module
+
+            return import_module("mslite._codegen")
         if name not in _LAZY:
             import sys
 

@@ -17,7 +17,9 @@ def install(extra: str) -> str:
 
 
 def remedy(error: ModuleNotFoundError) -> str | None:
-    """What to say when a part of the converter is missing; None when `error` is about another module."""
+    """What to say when a part of the converter or the code generator is missing; None when `error` is about another module."""
+    if error.name == "mslite._codegen":
+        return "this mslite was built without the code generator, as `make demo` builds it; `make install` builds all of it"
     package = (error.name or "").split(".")[0]
     if package == "elftools":
         return f"the Python package 'pyelftools' is not installed; what cropping needs comes with: {install('crop')}"
