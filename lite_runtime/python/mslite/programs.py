@@ -60,7 +60,7 @@ def benchmark_train() -> None:
 def _become(name: str) -> None:
     program = os.path.join(os.path.dirname(__file__), "bin", name)
     if not os.path.isfile(program):
-        sys.exit(f"{name}: {program} is missing; this installation of mslite is not complete")
+        sys.exit(f"{name}: {program} is missing: this mslite was built without it; `make install` builds all of it")
     os.execv(program, [program, *sys.argv[1:]])
 
 
