@@ -32,6 +32,7 @@
 ##   check-original     MindSpore Lite's own converter and runtime beside mslite
 ## measure
 ##   bench-peers        speed beside other runtimes
+##   bench-networks     the networks of bench-peers, bench-vnni and bench-arm64, made by themselves
 ##   bench-train        time and memory of a step of training beside PyTorch
 ##   bench-vnni         instructions beside other runtimes on an emulated CPU with AVX-512 VNNI
 ##   bench-arm64        instructions on emulated 64-bit ARM, beside other runtimes

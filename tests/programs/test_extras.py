@@ -129,3 +129,43 @@ def test_cropping_explains_itself_without_its_package(program: str) -> None:
     assert refused.returncode == 1
     assert "'pyelftools' is not installed" in refused.stderr
     assert "pip install" in refused.stderr.splitlines()[0]
+
+
+CODEGEN_ABSENT = "import sys\nsys.modules['mslite._codegen'] = None\n"
+"""As `make demo` builds the package."""
+
+
+@pytest.mark.parametrize(
+    ("program", "arguments"),
+    [("mslite_codegen", ["net.ms"]), ("converter_lite", ["--modelFile=examples/digits/digits.onnx", "--check"])],
+)
+def test_what_needs_the_code_generator_names_what_builds_it(program: str, arguments: list[str]) -> None:
+    code = f"{CODEGEN_ABSENT}sys.argv = ['program', *sys.argv[1:]]\nfrom mslite.programs import {program} as run\nsys.exit(run())"
+    result = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False, cwd=ROOT
+    )
+    assert result.returncode == 1
+    (line,) = result.stderr.splitlines()
+    assert "built without the code generator" in line
+    assert "`make install`" in line
+
+
+def test_a_conversion_does_without_the_code_generator(tmp_path: Path) -> None:
+    code = f"{CODEGEN_ABSENT}from mslite.converter.cli import main\nsys.exit(main(sys.argv[1:]))"
+    flags = ["--modelFile=examples/digits/digits.onnx", f"--outputFile={tmp_path / 'digits'}"]
+    result = subprocess.run([sys.executable, "-c", code, *flags], capture_output=True, text=True, check=False, cwd=ROOT)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert (tmp_path / "digits.ms").is_file()
+
+
+@pytest.mark.parametrize(
+    ("argument", "status", "text"),
+    [("--version", 0, "0.1.0"), ("--prefix", 1, "holds no libraries and headers"), ("--where", 2, "takes --prefix")],
+)
+def test_the_package_says_where_it_is(argument: str, status: int, text: str) -> None:
+    """A build folder has no prefix; .ci/check_packages builds against that of a wheel."""
+    result = subprocess.run(
+        [sys.executable, "-m", "mslite", argument], capture_output=True, text=True, check=False, cwd=ROOT
+    )
+    assert result.returncode == status
+    assert text in result.stdout + result.stderr

@@ -63,7 +63,8 @@ def typed(command: str, folder: Path) -> str:
 
 def test_every_command_runs_in_order(checkout: Path) -> None:
     assert commands("Install")[0].startswith("make demo ")
-    assert commands("Install")[1].startswith(ACTIVATE + " ")
+    assert commands("Install")[1].startswith("make install ")
+    assert commands("Install")[2].startswith(ACTIVATE + " ")
     used = commands("Use")
     croppers = {"mslite-crop", "cropper"}  # need a static library: docs/cropping.md
     assert {command.split()[0] for command in used} == set(programs()) - croppers, "README.md shows every program"
