@@ -94,10 +94,7 @@ lint: $(BUILD)/python-ready
 	$(PYTHON) .ci/check_includes.py
 	PYTHONPATH=$(BUILD)/python $(PYTHON) .ci/check_circles.py
 	git ls-files '*.c' '*.h' '*.cc' | xargs clang-format --dry-run -Werror
-	@# clang-tidy looks at one file at a time.
-	@$(call CONFIGURE,$(BUILD)-tidy,-DMSLITE_PYTHON=ON -DMSLITE_JAVA=ON -DMSLITE_TESTS=ON -DMSLITE_UNITY=OFF)
-	@cmake --build $(BUILD)-tidy --target mslite_generate benchmark/report_html.inc benchmark/parallel_html.inc > $(BUILD)-tidy.log 2>&1 || { cat $(BUILD)-tidy.log; exit 1; }
-	git ls-files 'android/*.cc' 'benchmark/*.cc' 'delegate/*.cc' 'lite_runtime/*.cc' | grep -v '^lite_runtime/python/' | xargs -P2 -n4 clang-tidy -p $(BUILD)-tidy --quiet
+	.ci/tidy $(BUILD)
 
 # The build that the Python and C++ tests share: gcc, release, everything in it.
 $(BUILD)/python-ready: FORCE

@@ -77,6 +77,7 @@ namespace mslite {
   CALL(BATCH_MATMUL, 102, 1000006)
 
 enum NnapiCode : int32_t {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): names and types cannot be
 #define MSLITE_NNAPI_CODE(name, number, level) NNAPI_##name = number,
   MSLITE_NNAPI_OPERATIONS(MSLITE_NNAPI_CODE)
 #undef MSLITE_NNAPI_CODE

@@ -70,6 +70,7 @@ struct NnapiChannelScales {
   CALL(void, Execution_free, (NnapiExecutionHandle * execution))
 
 struct NnapiLibrary {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): names and types cannot be
 #define MSLITE_MEMBER(result, name, parameters) result(*name) parameters = nullptr;
   MSLITE_NNAPI_FUNCTIONS(MSLITE_MEMBER)
 #undef MSLITE_MEMBER

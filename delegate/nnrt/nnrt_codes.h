@@ -75,6 +75,7 @@ namespace mslite {
   CALL(SWISH, 105)
 
 enum NnrtCode : int32_t {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): names and types cannot be
 #define MSLITE_NNRT_CODE(name, number) NNRT_##name = number,
   MSLITE_NNRT_OPERATIONS(MSLITE_NNRT_CODE)
 #undef MSLITE_NNRT_CODE

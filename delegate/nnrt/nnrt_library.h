@@ -63,6 +63,7 @@ struct NnrtIndices {
   CALL(void *, Tensor_GetDataBuffer, (const NnrtTensorHandle *tensor))
 
 struct NnrtLibrary {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): names and types cannot be
 #define MSLITE_MEMBER(result, name, parameters) result(*name) parameters = nullptr;
   MSLITE_NNRT_FUNCTIONS(MSLITE_MEMBER)
 #undef MSLITE_MEMBER

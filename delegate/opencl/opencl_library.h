@@ -45,6 +45,7 @@
 
 namespace mslite {
 struct OpenClLibrary {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): names and types cannot be
 #define MSLITE_MEMBER(name) decltype(&::name) name = nullptr;
   MSLITE_OPENCL_FUNCTIONS(MSLITE_MEMBER)
 #undef MSLITE_MEMBER

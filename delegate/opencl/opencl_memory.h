@@ -79,6 +79,7 @@ class OpenClMemory : public mindspore::Allocator {
     int references = 0;
   };
   struct Functions {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): names and types cannot be
 #define MSLITE_MEMBER(name) decltype(&::name) name = nullptr;
     MSLITE_OPENCL_MEMORY_FUNCTIONS(MSLITE_MEMBER)
 #undef MSLITE_MEMBER

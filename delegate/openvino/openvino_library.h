@@ -50,6 +50,7 @@ struct OvShape {
   CALL(void, ov_tensor_free, (OvTensor * tensor))
 
 struct OpenVinoLibrary {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): names and types cannot be
 #define MSLITE_MEMBER(result, name, parameters) result(*name) parameters = nullptr;
   MSLITE_OPENVINO_FUNCTIONS(MSLITE_MEMBER)
 #undef MSLITE_MEMBER
