@@ -117,6 +117,29 @@ class Handed(nn.Cell):
         return y, pair[1], items[0]
 
 
+class Nested(nn.Cell):
+    """Tuples within the tuple that a condition gives."""
+
+    def construct(self, x, m):
+        if m > 1:
+            y, pairs, k = x * 2, ((x, x + 1), x - 1), 3
+        else:
+            y, pairs, k = x, ((x - 1, x), x), 4
+        return y, pairs[0][0] + pairs[1], pairs[0][1], k
+
+
+class Counted(nn.Cell):
+    """An integer that is counted on with numbers of Python, and ~ of integers."""
+
+    def __init__(self):
+        super().__init__()
+        self.count = Parameter(Tensor(0, ms.int32), name="count", requires_grad=False)
+
+    def construct(self, x):
+        self.count += 1
+        return self.count * 2, ~x.astype(ms.int32)
+
+
 class Interpolated(nn.Cell):
     """A factor over open sizes, which the model computes."""
 
@@ -490,6 +513,8 @@ NETWORKS = (
     Branches,
     Loop,
     Handed,
+    Nested,
+    Counted,
     Interpolated,
     Statistics,
     Activations,
@@ -515,7 +540,7 @@ NETWORKS = (
 def flat(results):
     if isinstance(results, tuple | list):
         return [array for item in results for array in flat(item)]
-    return [results.asnumpy()]
+    return [results.asnumpy() if isinstance(results, Tensor) else np.asarray(results)]
 
 
 def main():
@@ -528,7 +553,7 @@ def main():
             continue
         network = kind()
         network.set_train(False)
-        arrays = [X, np.array(2, np.int32)] if kind in (Branches, Handed, Loop) else [X]
+        arrays = [X, np.array(2, np.int32)] if kind in (Branches, Handed, Loop, Nested) else [X]
         given = map(Tensor, arrays)
         if kind is Interpolated:
             given = [Tensor(shape=[1, 2, None, None], dtype=ms.float32)]
