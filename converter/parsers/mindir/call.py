@@ -53,6 +53,8 @@ class Call(Attributes):
         """Identities of the nodes that this call emitted."""
         self.declared_type = DataType.UNKNOWN
         """Element type that the file gives the first result."""
+        self.declared_types: tuple[DataType, ...] = ()
+        """Those of all results, as far as the file has them."""
         self.declared_shape: tuple[int, ...] | None = None
         """Its dimensions, -1 where unknown."""
         self.declared_outputs = 1

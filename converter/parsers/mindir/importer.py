@@ -159,6 +159,7 @@ class GraphImporter(Scope):
                 values = self._attributes(attributes)
                 call = Call(self, operator, self.node_name(node), entries, values, ARGUMENTS.get(operator, ()))
                 call.declared_type, call.declared_shape = self._result_type(node)
+                call.declared_types = self._result_types(node)
                 call.declared_outputs = max(tuple_length(node), self._picked.get(name, 0), 1)
                 # MindSpore numbers its values; what users know is the node's name in the network.
                 self.bind(name, self._convert(call), "" if self.session.own_file else node.domain)
@@ -197,6 +198,12 @@ class GraphImporter(Scope):
             return data_type(tensor), dimensions(tensor)
         except (IndexError, TensorError):
             return DataType.UNKNOWN, None
+
+    def _result_types(self, node: Message) -> tuple[DataType, ...]:
+        try:
+            return tuple(data_type(tensor) for tensor in result_types(node))
+        except TensorError:
+            return ()
 
     def _name_node(self, name: str, call: Call) -> None:
         """The node that makes the result has the source node's name."""

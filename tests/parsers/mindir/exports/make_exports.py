@@ -504,6 +504,94 @@ class Numbers(nn.Cell):
         )
 
 
+class MintVolumes(nn.Cell):
+    """Layers of mint over volumes, which run on Ascend alone."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = Parameter(Tensor(np.sin(np.arange(36, dtype=np.float32)).reshape(2, 1, 2, 3, 3)), name="weight")
+        self.narrow = Parameter(Tensor(np.cos(np.arange(24, dtype=np.float32)).reshape(2, 1, 2, 2, 3)), name="narrow")
+
+    def construct(self, x):
+        v, w = self.volume(x), self.weight
+        f = mint.nn.functional
+        return (
+            f.conv3d(v, w, None, (1, 2, 1), 1),
+            f.conv3d(v, self.narrow, ops.ones(2), 1, "same"),
+            f.conv3d(v[0], w),
+            f.avg_pool3d(v, 2, 1, 1),
+            f.avg_pool3d(v, (2, 3, 2), ceil_mode=True),
+        )
+
+    def volume(self, x):
+        return ops.stack((x[:, :1] * 2, x[:, 1:] - 1, x[:, :1], x[:, 1:]), 2)
+
+
+class MintVolumesOnCpu(MintVolumes):
+    def construct(self, x):
+        v, w = self.volume(x), self.weight
+        return (
+            ops.conv3d(v, w, None, (1, 2, 1), "pad", 1),
+            ops.conv3d(ops.pad(v, (1, 1, 0, 1, 0, 1)), self.narrow, ops.ones(2)),
+            ops.conv3d(v[:1], w)[0],
+            ops.avg_pool3d(v, 2, 1, 1),
+            ops.avg_pool3d(v, (2, 3, 2), (2, 3, 2), ceil_mode=True),
+        )
+
+
+class MintArrays(nn.Cell):
+    """Primitives of mint and ops that MindSpore does not compute on a CPU."""
+
+    def construct(self, x):
+        y = x[0, 0] + ops.eye(4) * 4
+        n = ops.round(x[0] * 2).astype(ms.int32)
+        return (
+            mint.roll(x, (1, -2), (2, 3)),
+            mint.roll(x, 3),
+            ops.einsum("bchw,bcwk->bhk", x, x),
+            mint.triangular_solve(x[0, 1], y, upper=False)[0],
+            mint.triangular_solve(x[0, 1], y, transpose=True)[0],
+            mint.unique(n, return_inverse=True),
+            mint.histc(x, 5, -2.0, 2.0),
+            mint.round(x, decimals=1),
+            mint.round(x * 100, decimals=-1),
+        )
+
+
+def on_cpu(tensor):
+    """What `MintArrays` gives."""
+    x = tensor.asnumpy()
+    y = x[0, 0] + np.eye(4, dtype=np.float32) * 4
+    n = np.round(x[0] * 2).astype(np.int32)
+    values, inverse = np.unique(n, return_inverse=True)
+    results = (
+        np.roll(x, (1, -2), (2, 3)),
+        np.roll(x, 3),
+        np.einsum("bchw,bcwk->bhk", x, x),
+        np.linalg.solve(np.tril(y), x[0, 1]),
+        np.linalg.solve(np.triu(y).T, x[0, 1]),
+        values,
+        inverse.reshape(n.shape),
+        np.histogram(x, 5, (-2, 2))[0].astype(np.float32),
+        np.round(x, 1),
+        np.round(x * 100, -1),
+    )
+    return tuple(Tensor(result) for result in results)
+
+
+class Found(nn.Cell):
+    """Places and distinct elements, whose number follows from the numbers."""
+
+    def construct(self, x):
+        n = ops.round(x[0, 0, 0] * 2)
+        return (
+            mint.nonzero(x[0] > 0),
+            *mint.nonzero(x[0, 0] > 0, as_tuple=True),
+            *ops.unique(n.astype(ms.int64)),
+            *ops.unique(n),
+        )
+
+
 NETWORKS = (
     InPlace,
     Alias,
@@ -515,6 +603,9 @@ NETWORKS = (
     Handed,
     Nested,
     Counted,
+    MintVolumes,
+    MintArrays,
+    Found,
     Interpolated,
     Statistics,
     Activations,
@@ -558,6 +649,7 @@ def main():
         if kind is Interpolated:
             given = [Tensor(shape=[1, 2, None, None], dtype=ms.float32)]
         ms.export(network, *given, file_name=str(HERE / name), file_format="MINDIR")
+        network = {MintVolumes: MintVolumesOnCpu(), MintArrays: on_cpu}.get(kind, network)
         stored = {f"i{i}": array for i, array in enumerate(arrays)}
         for run in ("first", "second"):
             stored.update(
