@@ -178,7 +178,11 @@ class Call(Attributes):
     def cast(self, value: Value, wanted: DataType) -> Value:
         """The value cast to an element type, where that is known and not the value's."""
         is_same = wanted is DataType.UNKNOWN or self.dtype(value) is wanted
-        return value if is_same else self.emit(Cast(), value, self.ints(int(wanted)))
+        if is_same:
+            return value
+        made = self.emit(Cast(), value, self.ints(int(wanted)))
+        self.scope.note_type(made, wanted, self.shape(value))
+        return made
 
     # ---- emitting ----
 

@@ -30,10 +30,6 @@ _SPECIAL = (
     "Compute it outside of the model, or write a polynomial for the range that the network needs",
 )
 _BITS = ("it works on the bits of numbers", "Use mint.bitwise_and, mint.bitwise_or, or arithmetic of integers")
-_DIVISORS = (
-    "it divides as often as the numbers ask for",
-    "Compute it before the export where the numbers are constants, or outside of the model",
-)
 _SPARSE = (
     "sparse tensors are no tensors of a model",
     "Use dense ones: ops.dense_to_sparse_coo and its like before the export, and the dense operators in construct",
@@ -74,10 +70,9 @@ _GROUPS: tuple[tuple[tuple[str, str], str], ...] = (
     (
         _SPECIAL,
         "BesselI0 BesselI0e BesselI1 BesselI1e BesselJ0 BesselJ1 BesselK0 BesselK0e BesselK1 BesselK1e BesselY0 BesselY1 Betainc"
-        " Digamma Erfinv Igamma Igammac InplaceErfinv Lgamma Mvlgamma Polygamma Zeta",
+        " Igamma Igammac Mvlgamma Polygamma Zeta",
     ),
     (_BITS, "CompareAndBitpack NextAfter PopulationCount ViewDtype"),
-    (_DIVISORS, "Gcd Lcm"),
     (
         _SPARSE,
         "CSRSparseMatrixToDense CSRSparseMatrixToSparseTensor DenseToCSRSparseMatrix DenseToDenseSetOperation"

@@ -592,6 +592,39 @@ class Found(nn.Cell):
         )
 
 
+class Special(nn.Cell):
+    """Gamma and error functions, divisors and places of adaptive maxima."""
+
+    def construct(self, x):
+        n = ops.round(x[0] * 9).astype(ms.int32)
+        many = n[1].astype(ms.int64) * 832040
+        pooled, places = ops.adaptive_max_pool2d(ops.round(x), (3, 2), return_indices=True)
+        return (
+            ops.lgamma(x * 3),
+            ops.digamma(x * 3),
+            ops.erfinv(ops.tanh(x)),
+            ops.lcm(n, n[1, :1]),
+            ops.gcd(n[0].astype(ms.int64) * 1346269, many),
+            pooled,
+            places,
+            ops.adaptive_max_pool2d(x, 2, return_indices=True)[1],
+        )
+
+
+class Short(nn.Cell):
+    """bfloat16 in and out, which becomes float32."""
+
+    def construct(self, x):
+        y = x * 2 + 1.5
+        return (
+            y,
+            y.astype(ms.float32) + 1,
+            y.astype(ms.int32),
+            ops.ones((4, 4), ms.bfloat16) + y,
+            x.astype(ms.float32).max(),
+        )
+
+
 NETWORKS = (
     InPlace,
     Alias,
@@ -606,6 +639,8 @@ NETWORKS = (
     MintVolumes,
     MintArrays,
     Found,
+    Special,
+    Short,
     Interpolated,
     Statistics,
     Activations,
@@ -631,6 +666,8 @@ NETWORKS = (
 def flat(results):
     if isinstance(results, tuple | list):
         return [array for item in results for array in flat(item)]
+    if isinstance(results, Tensor) and results.dtype == ms.bfloat16:
+        results = results.astype(ms.float32)
     return [results.asnumpy() if isinstance(results, Tensor) else np.asarray(results)]
 
 
@@ -645,7 +682,9 @@ def main():
         network = kind()
         network.set_train(False)
         arrays = [X, np.array(2, np.int32)] if kind in (Branches, Handed, Loop, Nested) else [X]
-        given = map(Tensor, arrays)
+        arrays = [np.round(X * 4) / 4] if kind is Short else arrays
+        tensors = [Tensor(array, ms.bfloat16 if kind is Short else None) for array in arrays]
+        given = tensors
         if kind is Interpolated:
             given = [Tensor(shape=[1, 2, None, None], dtype=ms.float32)]
         ms.export(network, *given, file_name=str(HERE / name), file_format="MINDIR")
@@ -653,7 +692,7 @@ def main():
         stored = {f"i{i}": array for i, array in enumerate(arrays)}
         for run in ("first", "second"):
             stored.update(
-                (f"{run}{i}", array) for i, array in enumerate(flat(network(*(Tensor(a.copy()) for a in arrays))))
+                (f"{run}{i}", array) for i, array in enumerate(flat(network(*(tensor.copy() for tensor in tensors))))
             )
         np.savez_compressed(HERE / f"{name}.npz", **stored)
         print(name)
