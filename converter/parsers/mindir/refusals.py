@@ -96,7 +96,12 @@ REFUSED: dict[str, tuple[str, str]] = {name: why for why, names in _GROUPS for n
 """Primitive -> reason and remedy."""
 
 _NAMED: tuple[tuple[Callable[[str], bool], tuple[str, str]], ...] = (
-    (lambda name: "Grad" in name or "Backward" in name or name.startswith(("Apply", "SparseApply")), _TRAINING),
+    (
+        lambda name: (
+            any(part in name for part in ("Grad", "Backward", "Backprop")) or name.startswith(("Apply", "SparseApply"))
+        ),
+        _TRAINING,
+    ),
     (
         lambda name: (
             name.startswith(("AllGather", "AllReduce", "AllToAll", "Broadcast", "DistComm", "InnerComm", "Reduce"))
