@@ -26,6 +26,7 @@ from . import (  # noqa: F401  (each registers its converters)
     forms,
     functions,
     indexing,
+    language_layers,
     losses,
     masks,
     mint_layers,

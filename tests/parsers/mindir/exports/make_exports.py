@@ -579,6 +579,63 @@ def on_cpu(tensor):
     return tuple(Tensor(result) for result in results)
 
 
+class Language(nn.Cell):
+    """Layers of language models, which run on Ascend alone."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm = ops.auto_generate.gen_ops_prim.AddRmsNorm()
+
+    def added(self, y, wave):
+        norm, _, total = self.norm(y, y * wave, wave[0, 0, 0], 1e-6)
+        return norm, total
+
+    def construct(self, x):
+        y = ops.tile(x, (1, 2, 1, 4))
+        wave = ops.sin(y[:1, :1])
+        mask = ops.triu(ops.ones((4, 4)), 1).astype(ms.bool_)
+        rows = y.reshape(1, 4, 64)
+        return (
+            ops.rotary_position_embedding(y, wave, wave, 0),
+            ops.rotary_position_embedding(y, wave, wave, 1),
+            ops.flash_attention_score(
+                y, y[:, ::2], y[:, 1::2], 4, scalar_value=0.25, attn_mask=mask, input_layout="BNSD"
+            ),
+            ops.flash_attention_score(rows, rows * 2, rows, 4, real_shift=wave[..., :4], input_layout="BSH"),
+            ops.flash_attention_score(rows, rows, rows, 2, input_layout="SBH"),
+            *self.added(y, wave),
+        )
+
+
+def language_on_cpu(tensor):
+    """What `Language` gives."""
+    y = np.tile(tensor.asnumpy(), (1, 2, 1, 4))
+    wave = np.sin(y[:1, :1])
+    halves = np.concatenate((-y[..., 8:], y[..., :8]), -1)
+    pairs = np.stack((-y[..., 1::2], y[..., ::2]), -1).reshape(y.shape)
+    rows, total = y.reshape(1, 4, 64), y + y * wave
+
+    def attention(query, key, value, scale=1.0, shift=0.0, mask=None):
+        scores = (query @ key.swapaxes(-1, -2) + shift) * scale
+        scores = scores if mask is None else np.where(mask, -np.inf, scores)
+        weights = np.exp(scores - scores.max(-1, keepdims=True))
+        return weights / weights.sum(-1, keepdims=True) @ value
+
+    shared = [np.repeat(y[:, begin::2], 2, 1) for begin in (0, 1)]
+    heads = rows.reshape(1, 4, 4, 16).transpose(0, 2, 1, 3)
+    columns = rows.reshape(1, 4, 2, 32).transpose(1, 2, 0, 3)
+    results = (
+        y * wave + halves * wave,
+        y * wave + pairs * wave,
+        attention(y, *shared, 0.25, mask=np.triu(np.ones((4, 4)), 1) > 0),
+        attention(heads, heads * 2, heads, shift=wave[..., :4]).transpose(0, 2, 1, 3).reshape(1, 4, 64),
+        attention(columns, columns, columns).transpose(2, 0, 1, 3).reshape(1, 4, 64),
+        total / np.sqrt((total**2).mean(-1, keepdims=True) + 1e-6) * wave[0, 0, 0],
+        total,
+    )
+    return tuple(Tensor(np.ascontiguousarray(result, np.float32)) for result in results)
+
+
 class Found(nn.Cell):
     """Places and distinct elements, whose number follows from the numbers."""
 
@@ -638,6 +695,7 @@ NETWORKS = (
     Counted,
     MintVolumes,
     MintArrays,
+    Language,
     Found,
     Special,
     Short,
@@ -688,7 +746,7 @@ def main():
         if kind is Interpolated:
             given = [Tensor(shape=[1, 2, None, None], dtype=ms.float32)]
         ms.export(network, *given, file_name=str(HERE / name), file_format="MINDIR")
-        network = {MintVolumes: MintVolumesOnCpu(), MintArrays: on_cpu}.get(kind, network)
+        network = {MintVolumes: MintVolumesOnCpu(), MintArrays: on_cpu, Language: language_on_cpu}.get(kind, network)
         stored = {f"i{i}": array for i, array in enumerate(arrays)}
         for run in ("first", "second"):
             stored.update(
