@@ -11,7 +11,7 @@ from mslite.converter.mindir.ops.pooling import AvgPoolFusion, MaxPoolFusion
 from mslite.converter.mindir.ops.reduction import ArgMaxFusion
 
 from .call import Call
-from .entries import Entry, Sequence
+from .entries import Absent, Entry, Sequence
 from .registry import primitive
 from .statistics import reduced
 
@@ -55,13 +55,17 @@ def adaptive_average(call: Call) -> Value:
 def adaptive_maximum(call: Call) -> Entry:
     """The second result is where in the pooled dimensions each maximum stood, the first one of equal ones."""
     result = _pool(call, ReduceMode.ReduceMax)
-    return Sequence((result, _places(call))) if call.declared_outputs > 1 else result
+    if call.declared_outputs < 2:
+        return result
+    dimensions = next(count for digit, count in _DIMENSIONS.items() if digit in call.operator)
+    if min(_sizes(call, dimensions)[0]) < 1:
+        return Sequence((result, Absent("places of maxima need the pooled sizes, which are not fixed")))
+    return Sequence((result, _places(call, dimensions)))
 
 
-def _places(call: Call) -> Value:
+def _places(call: Call, dimensions: int) -> Value:
     """The last dimension is pooled first: of equal maxima, the one in the first row counts, there the first."""
     x = call.input(0)
-    dimensions = next(count for digit, count in _DIMENSIONS.items() if digit in call.operator)
     old, new = _sizes(call, dimensions)
     first = call.rank(x) - dimensions
     place: Value | None = None
