@@ -42,6 +42,11 @@ _SPEECH = (
 _CACHE = ("it belongs to the cache of embeddings of training", "Gather from the whole table with ops.gather")
 _NGRAMS = ("no operator of ours looks for repeated n-grams", "Do it between the runs of the model")
 _FRACTIONAL = ("its windows are drawn at random", "Use nn.AdaptiveAvgPool2d or nn.AdaptiveMaxPool2d")
+_OPEN = (
+    "MindSpore leaves Python's own work on shapes in a file where sizes or the number of dimensions are open",
+    "Export with fixed shapes, or use ops.max_pool2d(x, kernel, stride, padding) in place of a padded nn.MaxPool2d, which opens the number"
+    " of dimensions, and ops.gather and ops.gather_nd in place of x[:, i] and x[i, j]",
+)
 _GROUPS: tuple[tuple[tuple[str, str], str], ...] = (
     (
         NO_COMPLEX,
@@ -86,6 +91,11 @@ _GROUPS: tuple[tuple[tuple[str, str], str], ...] = (
     (_SPEECH, "CTCGreedyDecoder"),
     (_CACHE, "MapCacheIdx MapUniform SubAndFilter"),
     (_NGRAMS, "NoRepeatNGram"),
+    (
+        _OPEN,
+        "EllipsisToSlice GetSqueezeSliceShape GetTupleIndexInfo JoinedStr NormalizeDimIndex NormalizeSlice"
+        " NormalizeTupleIndex RemoveExpandedDims SequenceAdd SequenceSlice SliceToIndices raise sequence_len tuple_equal",
+    ),
     (
         _FRACTIONAL,
         "FractionalAvgPool FractionalMaxPool FractionalMaxPool3DWithFixedKsize FractionalMaxPoolWithFixedKsize",
