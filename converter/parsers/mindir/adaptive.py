@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.ops.arithmetic import AddFusion, MulFusion
 from mslite.converter.mindir.ops.assembly import Concat, SliceFusion
-from mslite.converter.mindir.ops.enums import Format, PadMode, ReduceMode, RoundMode
+from mslite.converter.mindir.ops.enums import DataType, Format, PadMode, ReduceMode, RoundMode
+from mslite.converter.mindir.ops.indexing import GatherD
 from mslite.converter.mindir.ops.pooling import AvgPoolFusion, MaxPoolFusion
+from mslite.converter.mindir.ops.reduction import ArgMaxFusion
 
 from .call import Call
 from .entries import Absent, Entry, Sequence
@@ -46,17 +49,56 @@ def adaptive_average(call: Call) -> Value:
 
 @primitive(
     *("AdaptiveMaxPool1D", "AdaptiveMaxPool2D", "AdaptiveMaxPool3D"),
-    operators="MaxPoolFusion ReduceFusion SliceFusion Concat",
+    operators="MaxPoolFusion ReduceFusion SliceFusion Concat ArgMaxFusion GatherD",
     arguments="input output_size",
 )
 def adaptive_maximum(call: Call) -> Entry:
-    """The indices of the maxima are not supported: a node that reads them is a blocker."""
+    """The second result is where in the pooled dimensions each maximum stood, the first one of equal ones."""
     result = _pool(call, ReduceMode.ReduceMax)
-    return (
-        Sequence((result, Absent("the indices of adaptive max pooling are not supported")))
-        if call.declared_outputs > 1
-        else result
-    )
+    if call.declared_outputs < 2:
+        return result
+    dimensions = next(count for digit, count in _DIMENSIONS.items() if digit in call.operator)
+    if min(_sizes(call, dimensions)[0]) < 1:
+        return Sequence((result, Absent("places of maxima need the pooled sizes, which are not fixed")))
+    return Sequence((result, _places(call, dimensions)))
+
+
+def _places(call: Call, dimensions: int) -> Value:
+    """The last dimension is pooled first: of equal maxima, the one in the first row counts, there the first."""
+    x = call.input(0)
+    old, new = _sizes(call, dimensions)
+    first = call.rank(x) - dimensions
+    place: Value | None = None
+    step = 1
+    for number in reversed(range(dimensions)):
+        axis = first + number
+        values, places = [], []
+        for i in range(_checked(call, new[number])):
+            begin, end = i * old[number] // new[number], -(-(i + 1) * old[number] // new[number])
+            cut = _cut(call, x, axis, begin, end)
+            index = call.emit(ArgMaxFusion(axis=axis, keep_dims=True), cut)
+            here = call.emit(MulFusion(), call.emit(AddFusion(), index, call.ints(begin)), call.ints(step))
+            if place is not None:
+                behind = call.emit(GatherD(), _cut(call, place, axis, begin, end), call.ints(axis), index)
+                here = call.emit(AddFusion(), here, behind)
+            values.append(reduced(call, ReduceMode.ReduceMax, cut, (axis,), True))
+            places.append(here)
+        x, place = (each[0] if len(each) == 1 else call.emit(Concat(axis=axis), *each) for each in (values, places))
+        step *= old[number]
+    assert place is not None
+    wanted = call.declared_types[1] if len(call.declared_types) > 1 else DataType.INT64
+    return call.cast(place, wanted)
+
+
+def _cut(call: Call, x: Value, axis: int, begin: int, end: int) -> Value:
+    return call.emit(SliceFusion(axes=(axis,)), x, call.ints((begin,)), call.ints((end - begin,)))
+
+
+def _checked(call: Call, windows: int) -> int:
+    if windows > _MOST_WINDOWS:
+        reason = f"it has {windows} windows along a dimension; {_MOST_WINDOWS} are supported"
+        raise call.block(reason, attribute="output_size")
+    return windows
 
 
 def _pool(call: Call, mode: ReduceMode) -> Value:
@@ -86,13 +128,8 @@ def _along(call: Call, mode: ReduceMode, x: Value, axis: int, old: int, new: int
         return x
     if new == 1:
         return reduced(call, mode, x, (axis,), True)
-    if new > _MOST_WINDOWS:
-        raise call.block(
-            f"it has {new} windows along a dimension; {_MOST_WINDOWS} are supported", attribute="output_size"
-        )
     parts = []
-    for i in range(new):
-        begin, end = i * old // new, -(-(i + 1) * old // new)
-        cut = call.emit(SliceFusion(axes=(axis,)), x, call.ints((begin,)), call.ints((end - begin,)))
+    for i in range(_checked(call, new)):
+        cut = _cut(call, x, axis, i * old // new, -(-(i + 1) * old // new))
         parts.append(reduced(call, mode, cut, (axis,), True))
     return call.emit(Concat(axis=axis), *parts)

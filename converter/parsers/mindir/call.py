@@ -53,6 +53,8 @@ class Call(Attributes):
         """Identities of the nodes that this call emitted."""
         self.declared_type = DataType.UNKNOWN
         """Element type that the file gives the first result."""
+        self.declared_types: tuple[DataType, ...] = ()
+        """Those of all results, as far as the file has them."""
         self.declared_shape: tuple[int, ...] | None = None
         """Its dimensions, -1 where unknown."""
         self.declared_outputs = 1
@@ -176,7 +178,11 @@ class Call(Attributes):
     def cast(self, value: Value, wanted: DataType) -> Value:
         """The value cast to an element type, where that is known and not the value's."""
         is_same = wanted is DataType.UNKNOWN or self.dtype(value) is wanted
-        return value if is_same else self.emit(Cast(), value, self.ints(int(wanted)))
+        if is_same:
+            return value
+        made = self.emit(Cast(), value, self.ints(int(wanted)))
+        self.scope.note_type(made, wanted, self.shape(value))
+        return made
 
     # ---- emitting ----
 

@@ -1,4 +1,4 @@
-"""Numbers counted in bins, and dimensions and halves exchanged."""
+"""Numbers counted in bins, and dimensions exchanged."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import numpy as np
 
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops import arithmetic as ops
-from mslite.converter.mindir.ops.assembly import Concat, SliceFusion
 from mslite.converter.mindir.ops.comparison import Greater, Less, LogicalOr, Where
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.indexing import Gather
@@ -34,6 +33,7 @@ def dimension_numbers(call: Call) -> Value:
     return call.emit(Gather(), table, from_front, call.ints(0))
 
 
+@primitive("HistcExt", operators="SubFusion MulFusion Floor UnsortedSegmentSum", arguments="input bins min max")
 @primitive("Histogram", operators="SubFusion MulFusion Floor UnsortedSegmentSum", arguments="x")
 def histogram(call: Call) -> Value:
     """How many elements each of equal parts of [min, max] has; without a range that of the elements is taken."""
@@ -64,19 +64,3 @@ def counted(call: Call) -> Value:
     """The sum of the weights of each number below `size`."""
     size = int(call.constant(1, "the number of bins").reshape(-1)[0])
     return call.emit(UnsortedSegmentSum(), call.input(2), call.cast(call.input(0), DataType.INT32), call.ints(size))
-
-
-@primitive("FFTShift", "IFFTShift", operators="SliceFusion Concat", arguments="input dim")
-def centred(call: Call) -> Value:
-    """The second half of dimensions in front of the first one, or back."""
-    x = call.input(0)
-    for axis in call.integers("dim") or range(call.rank(x)):
-        place = call.axis(call.input(0), axis, "dim")
-        size = call.size(call.input(0), place, "exchanging halves")
-        head = size - size // 2 if call.operator == "FFTShift" else size // 2
-        first, second = (
-            call.emit(SliceFusion(axes=(place,)), x, call.ints((begin,)), call.ints((count,)))
-            for begin, count in ((0, head), (head, size - head))
-        )
-        x = call.emit(Concat(axis=place), second, first)
-    return x

@@ -6,9 +6,11 @@ from mslite.converter.parsers.protobuf import Message
 
 from .messages import AttributeType
 
-_TYPE_KINDS = frozenset(
-    (AttributeType.TENSORS, AttributeType.TUPLE, AttributeType.LIST, AttributeType.SCALAR, AttributeType.NONE)
-) | frozenset((AttributeType.UMONAD, AttributeType.IOMONAD))
+_TUPLES = (AttributeType.TUPLE, AttributeType.LIST)
+_ORDERS = (AttributeType.UMONAD, AttributeType.IOMONAD)
+_TYPE_KINDS = frozenset((AttributeType.TENSORS, *_TUPLES, AttributeType.SCALAR, AttributeType.NONE, *_ORDERS))
+_MOST_TUPLES = 16
+"""Of tuples within each other."""
 
 
 def is_type(attribute: Message) -> bool:
@@ -31,7 +33,7 @@ def is_tensor(attribute: Message) -> bool:
 
 
 def is_monad(info: Message) -> bool:
-    return info.HasField("attr_info") and info.attr_info.type in (AttributeType.UMONAD, AttributeType.IOMONAD)
+    return info.HasField("attr_info") and info.attr_info.type in _ORDERS
 
 
 def result_types(node: Message) -> list[Message]:
@@ -47,9 +49,32 @@ def tuple_length(node: Message) -> int:
     for attribute in node.attribute:
         if not is_type(attribute):
             continue
-        if attribute.type in (AttributeType.TUPLE, AttributeType.LIST):
+        if attribute.type in _TUPLES:
             return len(attribute.values)
         if attribute.HasField("ref_attr_name") and "[" in attribute.ref_attr_name:
             return len(attribute.tensors)
         return 1 if len(attribute.tensors) else 0
     return 0
+
+
+Structure = tuple["Structure | None", ...]
+"""Of a tuple: its elements, tuples again; None is a tensor. What only orders nodes is no element."""
+
+
+def tuple_structure(node: Message) -> Structure | None:
+    """The elements of the node's result, when that is a tuple with tuples in it."""
+    for attribute in node.attribute:
+        if is_type(attribute) and attribute.type in _TUPLES:
+            made = _structure(attribute, 0)
+            return made if any(item is not None for item in made) else None
+    return None
+
+
+def _structure(kind: Message, depth: int) -> Structure:
+    if depth > _MOST_TUPLES:
+        return ()
+    return tuple(
+        _structure(item, depth + 1) if item.type in _TUPLES else None
+        for item in kind.values
+        if item.type not in _ORDERS
+    )

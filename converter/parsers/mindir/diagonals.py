@@ -190,6 +190,26 @@ def triangular_solution(call: Call) -> Value:
     return _solved(call, triangle, call.input(1), call.boolean("adjoint"))
 
 
+@primitive(
+    "TriangularSolve",
+    operators="MatrixInverse MatMulFusion Tril Triu",
+    arguments="b A upper transpose unitriangular",
+)
+@primitive(
+    "SolveTriangular", operators="MatrixInverse MatMulFusion Tril Triu", arguments="a b trans lower unit_diagonal"
+)
+def triangular_solution_of_mint(call: Call) -> Entry:
+    """The first also returns the matrix."""
+    if call.boolean("unitriangular", False, "unit_diagonal"):
+        raise call.block("a diagonal that stands for ones is not put in", "Write the ones into the matrix")
+    is_older = call.operator == "SolveTriangular"
+    matrix, right = (call.input(0), call.input(1)) if is_older else (call.input(1), call.input(0))
+    lower = call.boolean("lower") if is_older else not call.boolean("upper", True)
+    transposed = call.attribute("trans") in (1, 2, "T", "C") if is_older else call.boolean("transpose")
+    made = _solved(call, call.emit(Tril() if lower else Triu(), matrix), right, transposed)
+    return made if is_older else Sequence((made, matrix))
+
+
 @primitive("CholeskySolve", operators="MatrixInverse MatMulFusion Tril Triu", arguments="x1 x2")
 def cholesky_solution(call: Call) -> Value:
     """x1 is the right side, x2 the factor."""

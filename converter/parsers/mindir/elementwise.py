@@ -143,6 +143,8 @@ def cast(call: Call) -> Value:
     wanted = entry.contents if isinstance(entry, Immediate) else call.attribute("dst_type")
     if wanted is None:
         wanted = call.attribute("DstT")
+    if wanted == DataType.BFLOAT16 and not call.scope.session.own_file:
+        wanted = DataType.FLOAT32  # which is computed with
     if isinstance(wanted, DataType):
         return call.emit(Cast(), call.input(0), call.ints(int(wanted)))
     if isinstance(wanted, int):

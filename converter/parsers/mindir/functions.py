@@ -10,10 +10,12 @@ from mslite.converter.mindir.ops.activation import Activation, Celu, LogSoftmax,
 from mslite.converter.mindir.ops.arithmetic import Maximum, Minimum
 from mslite.converter.mindir.ops.comparison import Greater, Where
 from mslite.converter.mindir.ops.enums import ActivationType
-from mslite.converter.mindir.ops.unary import Abs, ExpFusion, Floor, Log, Log1p, Neg
+from mslite.converter.mindir.ops.unary import Abs, ExpFusion, Floor, Log, Log1p, Neg, Round
 
 from .call import Call
 from .registry import primitive
+
+_MOST_DECIMALS = 30
 
 
 @primitive("LeakyReLUExt", operators="Activation", arguments="input negative_slope")
@@ -166,3 +168,16 @@ def log_add_exp(call: Call) -> Value:
     distance = call.emit(Neg(), call.emit(Abs(), call.emit(ops.SubFusion(), first, second)))
     rest = call.emit(Log1p(), call.emit(_exponential(), distance))
     return call.emit(ops.AddFusion(), call.emit(Maximum(), first, second), rest)
+
+
+@primitive("Round", operators="Round MulFusion DivFusion", arguments="input decimals")
+def rounded(call: Call) -> Value:
+    """To the nearest number of so many decimals, half to even."""
+    x, decimals = call.input(0), call.integer("decimals", 0)
+    if not decimals:
+        return call.emit(Round(), x)
+    if abs(decimals) > _MOST_DECIMALS:
+        raise call.block(f"{decimals} decimals are beyond float32", "Leave them out", "decimals")
+    scale = call.like(10.0 ** abs(decimals), x)
+    there, back = (ops.MulFusion(), ops.DivFusion()) if decimals > 0 else (ops.DivFusion(), ops.MulFusion())
+    return call.emit(back, call.emit(Round(), call.emit(there, x, scale)), scale)

@@ -67,7 +67,6 @@ _ARGUMENTS = {
     "IsInf": "input",
     "NLLLoss": "logits labels weight reduction ignore_index",
     "ReverseV2": "input axis",
-    "Round": "input decimals",
     "SmoothL1Loss": "prediction target beta reduction",
 }
 """Of the function form, for those whose attributes are arguments there."""
@@ -75,7 +74,6 @@ for _name, _arguments in _ARGUMENTS.items():
     ARGUMENTS.setdefault(_name, tuple(_arguments.split()))
 
 _PLAIN_ARGUMENTS: dict[str, dict[str, int | str]] = {
-    "Round": {"decimals": 0},
     "NLLLoss": {"ignore_index": -100},
     "SmoothL1Loss": {"reduction": "none"},
 }

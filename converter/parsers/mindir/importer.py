@@ -98,6 +98,11 @@ class GraphImporter(Scope):
             self.block(name, "graph", "this graph input holds strings", "Move text processing out of the model")
         self.bind(info.name, value)
 
+    def _element_type(self, tensor: Message) -> DataType:
+        """What is computed with: float32 for bfloat16, of inputs and results, too. Raises TensorError."""
+        found = data_type(tensor)
+        return DataType.FLOAT32 if found is DataType.BFLOAT16 and not self.session.own_file else found
+
     def _tuple_input(self, name: str, kind: Message, depth: int) -> Entry:
         """What a loop or a branch is handed as a tuple comes element by element, as calls hand tuples over."""
         if depth > _MOST_TUPLES:
@@ -110,7 +115,7 @@ class GraphImporter(Scope):
         value = Value(name, DataType.UNKNOWN)
         if tensors:
             try:
-                value.dtype = data_type(tensors[0])
+                value.dtype = self._element_type(tensors[0])
                 dims = dimensions(tensors[0])
             except TensorError as error:
                 raise file_error(self.session.name, f"the graph input '{name}': {error}") from None
@@ -159,6 +164,7 @@ class GraphImporter(Scope):
                 values = self._attributes(attributes)
                 call = Call(self, operator, self.node_name(node), entries, values, ARGUMENTS.get(operator, ()))
                 call.declared_type, call.declared_shape = self._result_type(node)
+                call.declared_types = self._result_types(node)
                 call.declared_outputs = max(tuple_length(node), self._picked.get(name, 0), 1)
                 # MindSpore numbers its values; what users know is the node's name in the network.
                 self.bind(name, self._convert(call), "" if self.session.own_file else node.domain)
@@ -194,9 +200,15 @@ class GraphImporter(Scope):
         """Element type and dimensions that the file gives the node's first result."""
         try:
             tensor = result_types(node)[0]
-            return data_type(tensor), dimensions(tensor)
+            return self._element_type(tensor), dimensions(tensor)
         except (IndexError, TensorError):
             return DataType.UNKNOWN, None
+
+    def _result_types(self, node: Message) -> tuple[DataType, ...]:
+        try:
+            return tuple(self._element_type(tensor) for tensor in result_types(node))
+        except TensorError:
+            return ()
 
     def _name_node(self, name: str, call: Call) -> None:
         """The node that makes the result has the source node's name."""
@@ -273,7 +285,7 @@ class GraphImporter(Scope):
         values = [each for each in flattened([entry]) if isinstance(each, Value)] if entry is not None else []
         for value, tensor in zip(values, result_types(node), strict=False):
             try:
-                known = self._types.setdefault(id(value), (data_type(tensor), dimensions(tensor)))
+                known = self._types.setdefault(id(value), (self._element_type(tensor), dimensions(tensor)))
             except TensorError:
                 continue  # a hint only; inference says more
             if value.quant and value.dtype is DataType.UNKNOWN:

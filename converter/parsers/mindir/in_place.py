@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from mslite.converter.mindir.graph import Value
+from mslite.converter.mindir.graph import Value, data_type_of
 from mslite.converter.mindir.ops.state import AssignVariable, ReadVariable
 from mslite.converter.parsers.protobuf import Message
 from mslite.converter.parsers.scope import GraphScope
@@ -74,6 +74,8 @@ class Overwritten:
             raise Blocked(reason, "Give it to construct as an input, and return its new value")
         if name not in self._first:
             (value,) = self._scope.emit(ReadVariable(variable=initial.name), (initial,), 1)
+            if initial.data is not None:
+                value.dtype, value.shape = data_type_of(initial.data), initial.data.shape
             self._first[name] = self._current[name] = value
         return self._current[name]
 

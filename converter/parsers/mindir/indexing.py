@@ -7,8 +7,8 @@ import numpy as np
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops import indexing as ops
 from mslite.converter.mindir.ops.arithmetic import AddFusion, Maximum, SubFusion
-from mslite.converter.mindir.ops.assembly import BroadcastTo, Concat, SliceFusion, Stack
-from mslite.converter.mindir.ops.comparison import Equal, Less, Where
+from mslite.converter.mindir.ops.assembly import BroadcastTo, Concat, SliceFusion, Split, Stack
+from mslite.converter.mindir.ops.comparison import Equal, Less, NonZero, Where
 from mslite.converter.mindir.ops.creation import Fill
 from mslite.converter.mindir.ops.enums import DataType, ReduceMode
 from mslite.converter.mindir.ops.rearrange import ExpandDims, Reshape, Shape, Squeeze
@@ -126,6 +126,14 @@ def difference(call: Call) -> Entry:
     return Sequence((call.emit(ops.Gather(), x, places, call.ints(0)), places))
 
 
+@primitive("Unique", operators="Unique Cast", arguments="x")
+def unique(call: Call) -> Entry:
+    """Distinct elements of a vector, and which one each element is."""
+    made = call.emit_many(ops.Unique(), [call.input(0)], 2).items
+    types = call.declared_types if len(call.declared_types) == len(made) else (DataType.UNKNOWN,) * len(made)
+    return Sequence(tuple(call.cast(call.value(each), wanted) for each, wanted in zip(made, types, strict=True)))
+
+
 @primitive("UniqueWithPad", operators="Unique Concat SliceFusion", arguments="x pad_num")
 def unique_padded(call: Call) -> Entry:
     """Distinct elements of a vector, with a number behind them up to its size, and which one each element is."""
@@ -136,3 +144,32 @@ def unique_padded(call: Call) -> Entry:
     longer = call.emit(Concat(axis=0), values, rest)
     cut = call.emit(SliceFusion(axes=(0,)), longer, call.ints((0,)), call.ints((size,)))
     return Sequence((cut, call.cast(places, call.dtype(x))))
+
+
+@primitive("Unique2", operators="UniqueSlices Reshape", arguments="input sorted return_inverse return_counts")
+@primitive("UniqueDim", operators="UniqueSlices", arguments="input sorted return_inverse dim")
+def distinct(call: Call) -> Entry:
+    """Distinct elements or slices in ascending order, which one each of the operand is, and how often each stands there."""
+    x = call.input(0)
+    of_slices = call.operator == "UniqueDim"
+    op = ops.UniqueSlices(has_axis=of_slices, axis=call.integer("dim", 0) if of_slices else 0, sorted_=True)
+    values, _, inverse, counts = (call.value(each) for each in call.emit_many(op, [x], 4).items)
+    shape = call.shape(x)
+    if not of_slices and shape is not None and len(shape) != 1 and call.boolean("return_inverse"):
+        inverse = call.emit(Reshape(), inverse, call.ints(call.require_shape(x, "the places of elements")))
+    return Sequence((values, inverse, counts))
+
+
+@primitive("NonZero", operators="NonZero Cast", arguments="input")
+def places(call: Call) -> Value:
+    return call.cast(call.emit(NonZero(), call.input(0)), call.declared_type)
+
+
+@primitive("NonZeroExt", operators="NonZero Cast Split Squeeze", arguments="input")
+def places_by_dimension(call: Call) -> Entry:
+    """One vector for each dimension."""
+    x = call.input(0)
+    rank = call.rank(x)
+    found = call.cast(call.emit(NonZero(), x), call.declared_type)
+    columns = [found] if rank == 1 else call.emit_many(Split(output_num=rank, axis=1), [found], rank).items
+    return Sequence(tuple(call.emit(Squeeze(axis=(1,)), call.value(each)) for each in columns))

@@ -14,6 +14,7 @@ from mslite.converter.mindir.ops.pooling import AvgPoolExtended
 from mslite.converter.mindir.ops.rearrange import ExpandDims, Reshape, Squeeze
 from mslite.converter.mindir.ops.unary import Sqrt
 
+from . import mint_volumes
 from .call import Call
 from .entries import Entry
 from .generic import convert_own, with_absent
@@ -73,14 +74,18 @@ def convolution(call: Call) -> Value:
 
 @primitive(
     *("Convolution", "ConvolutionStr"),
-    operators="Conv2DFusion Conv2dTransposeFusion ExpandDims Squeeze",
+    operators="Conv2DFusion Conv2dTransposeFusion AddFusion ExpandDims Squeeze",
     arguments="input weight bias stride padding dilation transposed output_padding groups",
 )
-def any_convolution(call: Call) -> Value:
-    """Of images or rows, as the weight is; transposed, too."""
+def any_convolution(call: Call) -> Entry:
+    """Of volumes, images or rows, as the weight is; the latter transposed, too."""
     dimensions = len(call.require_shape(call.input(1), "a convolution")) - 2
+    if dimensions == 3 and not call.boolean("transposed"):
+        return mint_volumes.convolution(call)
     if dimensions not in (1, 2):
-        raise call.block(f"a convolution of {dimensions} dimensions is not computed", "Use nn.Conv3d")
+        raise call.block(
+            f"a transposed convolution of {dimensions} dimensions is not computed", "Use nn.Conv3dTranspose"
+        )
     return _transposed(call) if call.boolean("transposed") else _convolution(call, dimensions)
 
 

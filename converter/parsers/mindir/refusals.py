@@ -30,10 +30,6 @@ _SPECIAL = (
     "Compute it outside of the model, or write a polynomial for the range that the network needs",
 )
 _BITS = ("it works on the bits of numbers", "Use mint.bitwise_and, mint.bitwise_or, or arithmetic of integers")
-_DIVISORS = (
-    "it divides as often as the numbers ask for",
-    "Compute it before the export where the numbers are constants, or outside of the model",
-)
 _SPARSE = (
     "sparse tensors are no tensors of a model",
     "Use dense ones: ops.dense_to_sparse_coo and its like before the export, and the dense operators in construct",
@@ -46,6 +42,11 @@ _SPEECH = (
 _CACHE = ("it belongs to the cache of embeddings of training", "Gather from the whole table with ops.gather")
 _NGRAMS = ("no operator of ours looks for repeated n-grams", "Do it between the runs of the model")
 _FRACTIONAL = ("its windows are drawn at random", "Use nn.AdaptiveAvgPool2d or nn.AdaptiveMaxPool2d")
+_OPEN = (
+    "MindSpore leaves Python's own work on shapes in a file where sizes or the number of dimensions are open",
+    "Export with fixed shapes, or use ops.max_pool2d(x, kernel, stride, padding) in place of a padded nn.MaxPool2d, which opens the number"
+    " of dimensions, and ops.gather and ops.gather_nd in place of x[:, i] and x[i, j]",
+)
 _GROUPS: tuple[tuple[tuple[str, str], str], ...] = (
     (
         NO_COMPLEX,
@@ -74,10 +75,9 @@ _GROUPS: tuple[tuple[tuple[str, str], str], ...] = (
     (
         _SPECIAL,
         "BesselI0 BesselI0e BesselI1 BesselI1e BesselJ0 BesselJ1 BesselK0 BesselK0e BesselK1 BesselK1e BesselY0 BesselY1 Betainc"
-        " Digamma Erfinv Igamma Igammac InplaceErfinv Lgamma Mvlgamma Polygamma Zeta",
+        " Igamma Igammac Mvlgamma Polygamma Zeta",
     ),
     (_BITS, "CompareAndBitpack NextAfter PopulationCount ViewDtype"),
-    (_DIVISORS, "Gcd Lcm"),
     (
         _SPARSE,
         "CSRSparseMatrixToDense CSRSparseMatrixToSparseTensor DenseToCSRSparseMatrix DenseToDenseSetOperation"
@@ -92,6 +92,11 @@ _GROUPS: tuple[tuple[tuple[str, str], str], ...] = (
     (_CACHE, "MapCacheIdx MapUniform SubAndFilter"),
     (_NGRAMS, "NoRepeatNGram"),
     (
+        _OPEN,
+        "EllipsisToSlice GetSqueezeSliceShape GetTupleIndexInfo JoinedStr NormalizeDimIndex NormalizeSlice"
+        " NormalizeTupleIndex RemoveExpandedDims SequenceAdd SequenceSlice SliceToIndices raise sequence_len tuple_equal",
+    ),
+    (
         _FRACTIONAL,
         "FractionalAvgPool FractionalMaxPool FractionalMaxPool3DWithFixedKsize FractionalMaxPoolWithFixedKsize",
     ),
@@ -101,7 +106,12 @@ REFUSED: dict[str, tuple[str, str]] = {name: why for why, names in _GROUPS for n
 """Primitive -> reason and remedy."""
 
 _NAMED: tuple[tuple[Callable[[str], bool], tuple[str, str]], ...] = (
-    (lambda name: "Grad" in name or "Backward" in name or name.startswith(("Apply", "SparseApply")), _TRAINING),
+    (
+        lambda name: (
+            any(part in name for part in ("Grad", "Backward", "Backprop")) or name.startswith(("Apply", "SparseApply"))
+        ),
+        _TRAINING,
+    ),
     (
         lambda name: (
             name.startswith(("AllGather", "AllReduce", "AllToAll", "Broadcast", "DistComm", "InnerComm", "Reduce"))

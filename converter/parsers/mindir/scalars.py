@@ -81,6 +81,7 @@ def _truth(call: Call) -> Value:
     return x if call.dtype(x) is DataType.BOOL else call.emit(comparison.NotEqual(), x, call.like(0, x))
 
 
-@primitive("BoolNot", "ScalarBoolNot", operators="LogicalNot NotEqual", arguments="x")
+@primitive("BoolNot", "LogicalNot", "ScalarBoolNot", operators="LogicalNot NotEqual", arguments="x")
 def untruth(call: Call) -> Value:
-    return call.emit(unary.LogicalNot(), _truth(call))
+    """Of numbers, too: ~x in construct is true where x is 0. Our own operator keeps their type."""
+    return call.emit(unary.LogicalNot(), call.input(0) if call.scope.session.own_file else _truth(call))

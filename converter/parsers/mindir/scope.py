@@ -109,6 +109,10 @@ class Scope(GraphScope):
 
     # ---- types ----
 
+    def note_type(self, value: Value, dtype: DataType, shape: tuple[int, ...] | None) -> None:
+        """What is known of a value that was made here: inference says it later."""
+        self._types[id(value)] = (dtype, shape)
+
     def shape_of(self, value: Value) -> tuple[int, ...] | None:
         if value.shape is not None:
             return tuple(max(dim, -1) for dim in value.shape)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from mslite.converter.mindir.graph import Value
 from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.control_flow import Call as CallOperator
@@ -10,7 +12,7 @@ from mslite.converter.parsers.protobuf import Message
 
 from .blocked import Dependent
 from .call import Call
-from .described import tuple_length
+from .described import Structure, tuple_length, tuple_structure
 from .entries import Choice, Closure, Entry, Failed, Sequence
 from .scope import Scope
 
@@ -24,12 +26,24 @@ def call_graph(scope: Scope, node: Message, reference: str, entries: list[Entry]
     if not isinstance(target, Closure | Choice):
         raise call.block(f"'{reference}' is called, but is no sub-graph")
     arguments = tuple(call.tensors())
-    count = _result_count(scope, node, target)
+    structure = tuple_structure(node)
+    count = _result_count(scope, node, target) if structure is None else _tensors(structure)
     if count == 0:
         raise call.block("the number of its results cannot be told")
     closure = _closure(scope, target, arguments, call)
     results = scope.emit(CallOperator(is_tail_call=False), (closure,), count, call.origin)
+    if structure is not None:
+        return _nested(structure, iter(results))
     return Sequence(results) if count > 1 else results[0]
+
+
+def _tensors(structure: Structure) -> int:
+    return sum(1 if item is None else _tensors(item) for item in structure)
+
+
+def _nested(structure: Structure, results: Iterator[Value]) -> Sequence:
+    """The results, which a sub-graph returns with all tuples opened, as the tuples that they were."""
+    return Sequence(tuple(next(results) if item is None else _nested(item, results) for item in structure))
 
 
 def _closure(scope: Scope, target: Closure | Choice, arguments: tuple[Value, ...], call: Call) -> Value:

@@ -19,6 +19,7 @@ from mslite.converter.parsers.protobuf import Message
 from mslite.converter.quoting import quoted, shortened
 from mslite.converter.training.settings import BatchNorm, Loss, Optimizer, TrainSettings
 
+from . import cross_entropy
 from .file import load
 from .messages import GraphProto, ModelProto
 from .tensors import TensorError, TensorReader
@@ -38,6 +39,7 @@ _LOSSES = {
     frozenset({"BCEWithLogitsLoss"}): Loss.SIGMOID,
     frozenset({"SmoothL1Loss"}): Loss.SMOOTH_L1,
     frozenset({"SmoothL1Loss", "ReduceMean"}): Loss.SMOOTH_L1,
+    cross_entropy.KINDS: Loss.SPARSE_SOFTMAX,
 }
 """What the nodes of a loss are -> the loss, by its mean."""
 _GRADIENT_PLACES = {"SmoothL1LossGrad": 2, "BinaryCrossEntropyWithLogitsBackward": 0}
@@ -161,7 +163,17 @@ class _Step:
                 "it has an optimiser, but no node is called a loss (_loss_fn)",
                 "Export TrainOneStepCell(WithLossCell(network, loss), optimizer)",
             )
-        return nodes
+        return self._with_what_reads(nodes)
+
+    def _with_what_reads(self, nodes: list[Message]) -> list[Message]:
+        """The nodes and those of the forward pass behind them: a `+` in a loss has the name of the first one in the network."""
+        found, made = {id(node) for node in nodes}, {output for node in nodes for output in node.output}
+        for node in self._model.graph.node:
+            is_forward = not node.domain.startswith("Gradients/") and "optimizer-" not in node.domain
+            if is_forward and self._kind(node) not in _STRUCTURE and any(name in made for name in node.input):
+                found.add(id(node))
+                made.update(node.output)
+        return [node for node in self._model.graph.node if id(node) in found]
 
     def _output(self) -> str:
         """What the loss is computed of."""
@@ -194,6 +206,12 @@ class _Step:
                 f"its loss ({', '.join(sorted(kinds))}) is none of {', '.join(one.value for one in Loss)}",
                 "Say which one to train with: loss=... in [train_param]",
             )
+        if kinds == cross_entropy.KINDS:
+            fault = cross_entropy.fault([(self._kind(node), list(node.input)) for node in nodes], self._value)
+            if fault:
+                raise self._error(
+                    f"its loss CrossEntropyLoss {fault}", "Say which one to train with: loss=... in [train_param]"
+                )
         for node in nodes:
             if self._kind(node) in ("BCEWithLogitsLoss", "SmoothL1Loss") and "ReduceMean" not in kinds:
                 self._check_mean(node)
@@ -231,6 +249,8 @@ class _Step:
             return [self._scale_of_mean(node)]
         if "_loss_fn" not in scope or any(self._kind(each) == "ReduceMean" for each in self._loss_nodes()):
             return []
+        if kind == "Div":
+            return cross_entropy.scales_at(kind, scope, lambda: self.number(self.operand(node, 0)))
         if kind in _GRADIENT_PLACES:
             return [self.number(self.operand(node, _GRADIENT_PLACES[kind]))]
         if kind == "SparseSoftmaxCrossEntropyWithLogits":

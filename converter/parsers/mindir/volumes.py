@@ -14,7 +14,7 @@ from mslite.converter.mindir.ops.windows import MaxPoolWithIndices
 from mslite.converter.parsers.volumes import ImageWindow, Kernel, Volumes, VolumeWindow, kernel_layers, same_padding
 
 from .call import Call
-from .entries import Entry, Sequence
+from .entries import Absent, Entry, Sequence
 from .registry import primitive
 
 
@@ -154,12 +154,16 @@ def max_pool_with_places(call: Call) -> Entry:
     pads = pads * 3 if len(pads) == 1 else pads
     spread = _three(call, "dilation")
     window = VolumeWindow(_three(call, "ksize"), _three(call, "strides"), spread, pads[:3], pads[:3])
+    x = call.input(0)
+    if any(size < 0 for size in (call.shape(x) or ())[1:]):
+        absent = Absent(f"the places of a pool need the sizes of '{x.name}', which are not fixed")
+        return Sequence((_max_pool(call, window), absent))
     op = MaxPoolWithIndices(
         kernel_size=window.kernel, strides=window.stride, dilations=spread, pads=(*pads[:3], *pads[:3]),
         ceil_mode=call.boolean("ceil_mode"),
     )  # fmt: skip
-    _, places = (call.value(each) for each in call.emit_many(op, [call.input(0)], 2).items)
-    within = call.emit(FloorMod(), places, call.const(prod(_shape(call, call.input(0))[1:]), "int64"))
+    _, places = (call.value(each) for each in call.emit_many(op, [x], 2).items)
+    within = call.emit(FloorMod(), places, call.const(prod(_shape(call, x)[1:]), "int64"))
     wanted = DataType.INT32 if call.text("argmax_type", "int64") == "int32" else DataType.INT64
     return Sequence((_max_pool(call, window), call.cast(within, wanted)))
 

@@ -17,7 +17,7 @@ from mslite.converter.mindir.ops.rearrange import Reshape, Transpose
 from mslite.converter.mindir.ops.windows import Col2Im, DeformConv, MaxPoolWithIndices
 
 from .call import Call
-from .entries import Entry, Sequence
+from .entries import Absent, Entry, Sequence
 from .generic import convert_own
 from .registry import primitive
 
@@ -34,9 +34,9 @@ def _two(numbers: tuple[int, ...] | None) -> tuple[int, ...]:
     arguments="x kernel_size strides pads dilation ceil_mode argmax_type",
 )
 def max_pool_with_places(call: Call) -> Entry:
-    """Places count the elements of one channel, [height, width], not of the whole tensor."""
+    """Places count the elements of one channel, [height, width], not of the whole tensor; pools without them are written so, too."""
     x = call.input(0)
-    height, width = call.size(x, 2, "a pool with places"), call.size(x, 3, "a pool with places")
+    height, width = (call.shape(x) or ())[2:] or (-1, -1)
     kernel = _two(call.integers("kernel_size"))
     pads = _two(call.integers("pads") or (0,))
     op = MaxPoolWithIndices(
@@ -44,6 +44,8 @@ def max_pool_with_places(call: Call) -> Entry:
         pads=(*pads, *pads), ceil_mode=call.boolean("ceil_mode"),
     )  # fmt: skip
     result, places = (call.value(each) for each in call.emit_many(op, [x], 2).items)
+    if min(height, width) < 0:
+        return Sequence((result, Absent(f"the places of a pool need the sizes of '{x.name}', which are not fixed")))
     places = call.emit(FloorMod(), places, call.const(height * width, "int64"))
     wanted = DataType.INT32 if call.integer("argmax_type", 4) == 3 else DataType.INT64
     return Sequence((result, call.cast(places, wanted)))

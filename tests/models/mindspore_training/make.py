@@ -80,3 +80,4 @@ if __name__ == "__main__":
     make("adam_weight_decay", dense, "adam_weight_decay")
     make("scaled", sparse, "loss_scale", sens=8.0)
     make("scaled_smooth", nn.SmoothL1Loss(reduction="mean"), "adam", sens=1e-4)
+    make("cross_entropy", nn.CrossEntropyLoss(), "loss_scale", sens=8.0)

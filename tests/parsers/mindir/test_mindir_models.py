@@ -316,12 +316,17 @@ def test_all_blocking_nodes_are_named(tmp_path: Path) -> None:
     model.node("NoSuchPrimitive", "a", ["x"], (2, 3))
     model.node("BatchNorm", "b", ["x", *names], (2, 3), is_training=True)
     model.node("ReLU", "c", ["a"], (2, 3))
-    model.node("MakeTuple", "t", ["b", "c"])
+    model.node("sequence_len", "d", ["x"])
+    model.node("Conv2DBackpropFilter", "e", ["x"], (2, 3))
+    model.node("MakeTuple", "t", ["b", "c", "d", "e"])
     model.output("t")
     with pytest.raises(ConversionError) as caught:
         convert(Options(model.save(tmp_path / "b.mindir"), tmp_path / "b", framework=FmkType.MINDIR))
-    assert [blocker.operator for blocker in caught.value.blockers] == ["NoSuchPrimitive", "BatchNorm"]
-    assert "set_train(False)" in str(caught.value)
+    assert [blocker.operator for blocker in caught.value.blockers] == [
+        *("NoSuchPrimitive", "BatchNorm", "sequence_len", "Conv2DBackpropFilter")
+    ]
+    for words in ("set_train(False)", "in place of a padded nn.MaxPool2d", "it belongs to training"):
+        assert words in str(caught.value)
 
 
 def test_an_encrypted_file_is_named(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from mslite.converter.training.settings import TrainSettings
 
 STEPS = Path(__file__).resolve().parents[2] / "models" / "mindspore_training"
 Edit = Callable[[ModelProto], None]  # type: ignore[valid-type]
-NAMES = ("momentum", "nesterov", "adam", "adam_weight_decay", "scaled", "scaled_smooth")
+NAMES = ("momentum", "nesterov", "adam", "adam_weight_decay", "scaled", "scaled_smooth", "cross_entropy")
 
 
 def _unpacked(name: str, folder: Path) -> Path:
@@ -99,6 +99,36 @@ def test_the_scale_of_gradients(tmp_path: Path) -> None:
     for other in ({"loss": "SmoothL1"}, {"optimizer": "SGD"}):
         stated = train_settings(other, TRAINS_ALL)
         assert training_settings(_unpacked("scaled", tmp_path), stated).gradient_scale == 1
+
+
+def _constant(of: str, place: int, number: float) -> Edit:
+    """Another number as an operand of a node of the loss."""
+
+    def edit(model: ModelProto) -> None:  # type: ignore[valid-type]
+        (node,) = [node for node in model.graph.node if node.domain.endswith(f"network-WithLossCell/_loss_fn-{of}")]
+        (source,) = [each for each in model.graph.node if node.input[place] in each.output]
+        attribute = source.attribute[0]
+        if attribute.tensors:
+            kind = np.int32 if attribute.tensors[0].data_type == 6 else np.float32
+            attribute.tensors[0].raw_data = np.full(len(attribute.tensors[0].raw_data) // 4, number, kind).tobytes()
+        else:
+            attribute.f = number
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    ("edit", "words"),
+    [
+        (_constant("CrossEntropyLoss/Muls-op0", 1, 0.9), "smooths labels"),
+        (_constant("CrossEntropyLoss/Equal-op0", 1, 0), "ignores a label"),
+        (_constant("CrossEntropyLoss/MaskedFill-op2", 0, 2), "weighs labels"),
+    ],
+)
+def test_cross_entropy_that_is_no_plain_mean(edit: Edit, words: str, tmp_path: Path) -> None:
+    assert training_settings(_unpacked("cross_entropy", tmp_path), TRAINS_ALL).gradient_scale == 8 / 4
+    with pytest.raises(ConversionError, match=f"CrossEntropyLoss {words}. Say which one to train with: loss="):
+        training_settings(_edited("cross_entropy", tmp_path, edit), TRAINS_ALL)
 
 
 def test_what_is_stated_comes_first(tmp_path: Path) -> None:

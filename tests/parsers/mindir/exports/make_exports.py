@@ -117,6 +117,29 @@ class Handed(nn.Cell):
         return y, pair[1], items[0]
 
 
+class Nested(nn.Cell):
+    """Tuples within the tuple that a condition gives."""
+
+    def construct(self, x, m):
+        if m > 1:
+            y, pairs, k = x * 2, ((x, x + 1), x - 1), 3
+        else:
+            y, pairs, k = x, ((x - 1, x), x), 4
+        return y, pairs[0][0] + pairs[1], pairs[0][1], k
+
+
+class Counted(nn.Cell):
+    """An integer that is counted on with numbers of Python, and ~ of integers."""
+
+    def __init__(self):
+        super().__init__()
+        self.count = Parameter(Tensor(0, ms.int32), name="count", requires_grad=False)
+
+    def construct(self, x):
+        self.count += 1
+        return self.count * 2, ~x.astype(ms.int32)
+
+
 class Interpolated(nn.Cell):
     """A factor over open sizes, which the model computes."""
 
@@ -481,6 +504,184 @@ class Numbers(nn.Cell):
         )
 
 
+class MintVolumes(nn.Cell):
+    """Layers of mint over volumes, which run on Ascend alone."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = Parameter(Tensor(np.sin(np.arange(36, dtype=np.float32)).reshape(2, 1, 2, 3, 3)), name="weight")
+        self.narrow = Parameter(Tensor(np.cos(np.arange(24, dtype=np.float32)).reshape(2, 1, 2, 2, 3)), name="narrow")
+
+    def construct(self, x):
+        v, w = self.volume(x), self.weight
+        f = mint.nn.functional
+        return (
+            f.conv3d(v, w, None, (1, 2, 1), 1),
+            f.conv3d(v, self.narrow, ops.ones(2), 1, "same"),
+            f.conv3d(v[0], w),
+            f.avg_pool3d(v, 2, 1, 1),
+            f.avg_pool3d(v, (2, 3, 2), ceil_mode=True),
+        )
+
+    def volume(self, x):
+        return ops.stack((x[:, :1] * 2, x[:, 1:] - 1, x[:, :1], x[:, 1:]), 2)
+
+
+class MintVolumesOnCpu(MintVolumes):
+    def construct(self, x):
+        v, w = self.volume(x), self.weight
+        return (
+            ops.conv3d(v, w, None, (1, 2, 1), "pad", 1),
+            ops.conv3d(ops.pad(v, (1, 1, 0, 1, 0, 1)), self.narrow, ops.ones(2)),
+            ops.conv3d(v[:1], w)[0],
+            ops.avg_pool3d(v, 2, 1, 1),
+            ops.avg_pool3d(v, (2, 3, 2), (2, 3, 2), ceil_mode=True),
+        )
+
+
+class MintArrays(nn.Cell):
+    """Primitives of mint and ops that MindSpore does not compute on a CPU."""
+
+    def construct(self, x):
+        y = x[0, 0] + ops.eye(4) * 4
+        n = ops.round(x[0] * 2).astype(ms.int32)
+        return (
+            mint.roll(x, (1, -2), (2, 3)),
+            mint.roll(x, 3),
+            ops.einsum("bchw,bcwk->bhk", x, x),
+            mint.triangular_solve(x[0, 1], y, upper=False)[0],
+            mint.triangular_solve(x[0, 1], y, transpose=True)[0],
+            mint.unique(n, return_inverse=True),
+            mint.histc(x, 5, -2.0, 2.0),
+            mint.round(x, decimals=1),
+            mint.round(x * 100, decimals=-1),
+        )
+
+
+def on_cpu(tensor):
+    """What `MintArrays` gives."""
+    x = tensor.asnumpy()
+    y = x[0, 0] + np.eye(4, dtype=np.float32) * 4
+    n = np.round(x[0] * 2).astype(np.int32)
+    values, inverse = np.unique(n, return_inverse=True)
+    results = (
+        np.roll(x, (1, -2), (2, 3)),
+        np.roll(x, 3),
+        np.einsum("bchw,bcwk->bhk", x, x),
+        np.linalg.solve(np.tril(y), x[0, 1]),
+        np.linalg.solve(np.triu(y).T, x[0, 1]),
+        values,
+        inverse.reshape(n.shape),
+        np.histogram(x, 5, (-2, 2))[0].astype(np.float32),
+        np.round(x, 1),
+        np.round(x * 100, -1),
+    )
+    return tuple(Tensor(result) for result in results)
+
+
+class Language(nn.Cell):
+    """Layers of language models, which run on Ascend alone."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm = ops.auto_generate.gen_ops_prim.AddRmsNorm()
+
+    def added(self, y, wave):
+        norm, _, total = self.norm(y, y * wave, wave[0, 0, 0], 1e-6)
+        return norm, total
+
+    def construct(self, x):
+        y = ops.tile(x, (1, 2, 1, 4))
+        wave = ops.sin(y[:1, :1])
+        mask = ops.triu(ops.ones((4, 4)), 1).astype(ms.bool_)
+        rows = y.reshape(1, 4, 64)
+        return (
+            ops.rotary_position_embedding(y, wave, wave, 0),
+            ops.rotary_position_embedding(y, wave, wave, 1),
+            ops.flash_attention_score(
+                y, y[:, ::2], y[:, 1::2], 4, scalar_value=0.25, attn_mask=mask, input_layout="BNSD"
+            ),
+            ops.flash_attention_score(rows, rows * 2, rows, 4, real_shift=wave[..., :4], input_layout="BSH"),
+            ops.flash_attention_score(rows, rows, rows, 2, input_layout="SBH"),
+            *self.added(y, wave),
+        )
+
+
+def language_on_cpu(tensor):
+    """What `Language` gives."""
+    y = np.tile(tensor.asnumpy(), (1, 2, 1, 4))
+    wave = np.sin(y[:1, :1])
+    halves = np.concatenate((-y[..., 8:], y[..., :8]), -1)
+    pairs = np.stack((-y[..., 1::2], y[..., ::2]), -1).reshape(y.shape)
+    rows, total = y.reshape(1, 4, 64), y + y * wave
+
+    def attention(query, key, value, scale=1.0, shift=0.0, mask=None):
+        scores = (query @ key.swapaxes(-1, -2) + shift) * scale
+        scores = scores if mask is None else np.where(mask, -np.inf, scores)
+        weights = np.exp(scores - scores.max(-1, keepdims=True))
+        return weights / weights.sum(-1, keepdims=True) @ value
+
+    shared = [np.repeat(y[:, begin::2], 2, 1) for begin in (0, 1)]
+    heads = rows.reshape(1, 4, 4, 16).transpose(0, 2, 1, 3)
+    columns = rows.reshape(1, 4, 2, 32).transpose(1, 2, 0, 3)
+    results = (
+        y * wave + halves * wave,
+        y * wave + pairs * wave,
+        attention(y, *shared, 0.25, mask=np.triu(np.ones((4, 4)), 1) > 0),
+        attention(heads, heads * 2, heads, shift=wave[..., :4]).transpose(0, 2, 1, 3).reshape(1, 4, 64),
+        attention(columns, columns, columns).transpose(2, 0, 1, 3).reshape(1, 4, 64),
+        total / np.sqrt((total**2).mean(-1, keepdims=True) + 1e-6) * wave[0, 0, 0],
+        total,
+    )
+    return tuple(Tensor(np.ascontiguousarray(result, np.float32)) for result in results)
+
+
+class Found(nn.Cell):
+    """Places and distinct elements, whose number follows from the numbers."""
+
+    def construct(self, x):
+        n = ops.round(x[0, 0, 0] * 2)
+        return (
+            mint.nonzero(x[0] > 0),
+            *mint.nonzero(x[0, 0] > 0, as_tuple=True),
+            *ops.unique(n.astype(ms.int64)),
+            *ops.unique(n),
+        )
+
+
+class Special(nn.Cell):
+    """Gamma and error functions, divisors and places of adaptive maxima."""
+
+    def construct(self, x):
+        n = ops.round(x[0] * 9).astype(ms.int32)
+        many = n[1].astype(ms.int64) * 832040
+        pooled, places = ops.adaptive_max_pool2d(ops.round(x), (3, 2), return_indices=True)
+        return (
+            ops.lgamma(x * 3),
+            ops.digamma(x * 3),
+            ops.erfinv(ops.tanh(x)),
+            ops.lcm(n, n[1, :1]),
+            ops.gcd(n[0].astype(ms.int64) * 1346269, many),
+            pooled,
+            places,
+            ops.adaptive_max_pool2d(x, 2, return_indices=True)[1],
+        )
+
+
+class Short(nn.Cell):
+    """bfloat16 in and out, which becomes float32."""
+
+    def construct(self, x):
+        y = x * 2 + 1.5
+        return (
+            y,
+            y.astype(ms.float32) + 1,
+            y.astype(ms.int32),
+            ops.ones((4, 4), ms.bfloat16) + y,
+            x.astype(ms.float32).max(),
+        )
+
+
 NETWORKS = (
     InPlace,
     Alias,
@@ -490,6 +691,14 @@ NETWORKS = (
     Branches,
     Loop,
     Handed,
+    Nested,
+    Counted,
+    MintVolumes,
+    MintArrays,
+    Language,
+    Found,
+    Special,
+    Short,
     Interpolated,
     Statistics,
     Activations,
@@ -515,7 +724,9 @@ NETWORKS = (
 def flat(results):
     if isinstance(results, tuple | list):
         return [array for item in results for array in flat(item)]
-    return [results.asnumpy()]
+    if isinstance(results, Tensor) and results.dtype == ms.bfloat16:
+        results = results.astype(ms.float32)
+    return [results.asnumpy() if isinstance(results, Tensor) else np.asarray(results)]
 
 
 def main():
@@ -528,15 +739,18 @@ def main():
             continue
         network = kind()
         network.set_train(False)
-        arrays = [X, np.array(2, np.int32)] if kind in (Branches, Handed, Loop) else [X]
-        given = map(Tensor, arrays)
+        arrays = [X, np.array(2, np.int32)] if kind in (Branches, Handed, Loop, Nested) else [X]
+        arrays = [np.round(X * 4) / 4] if kind is Short else arrays
+        tensors = [Tensor(array, ms.bfloat16 if kind is Short else None) for array in arrays]
+        given = tensors
         if kind is Interpolated:
             given = [Tensor(shape=[1, 2, None, None], dtype=ms.float32)]
         ms.export(network, *given, file_name=str(HERE / name), file_format="MINDIR")
+        network = {MintVolumes: MintVolumesOnCpu(), MintArrays: on_cpu, Language: language_on_cpu}.get(kind, network)
         stored = {f"i{i}": array for i, array in enumerate(arrays)}
         for run in ("first", "second"):
             stored.update(
-                (f"{run}{i}", array) for i, array in enumerate(flat(network(*(Tensor(a.copy()) for a in arrays))))
+                (f"{run}{i}", array) for i, array in enumerate(flat(network(*(tensor.copy() for tensor in tensors))))
             )
         np.savez_compressed(HERE / f"{name}.npz", **stored)
         print(name)

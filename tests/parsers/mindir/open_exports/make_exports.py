@@ -189,6 +189,17 @@ class LayersOnCpu(nn.Cell):
         return self.depthwise(y), up, line, rows, pool, rows / root * self.layers.rows.weight
 
 
+class Maxima(nn.Cell):
+    """Maximum pools, which MindSpore writes as pools with places."""
+
+    def __init__(self):
+        super().__init__()
+        self.padded = nn.MaxPool2d(3, 2, pad_mode="pad", padding=1)
+
+    def construct(self, x):
+        return self.padded(x), ops.max_pool2d(x, 2), ops.max_pool2d(x, 3, 1, 1), ops.adaptive_max_pool2d(x, 1)
+
+
 IDS = np.array([[1, 2, 3, 4, 0], [5, 6, 7, 8, 9]], np.int32)
 MASK = np.array([[True] * 5, [True, False, True, False, True]])
 NETWORKS = {
@@ -201,6 +212,7 @@ NETWORKS = {
     Text: ([[None, None]] * 2, [IDS[:1, :3], MASK[1:, :3]], [IDS, MASK]),
     Layers: ([[None, 3, 12, 10]], [normal(1, 3, 12, 10)], [normal(3, 3, 12, 10)]),
     Norms: ([[None, 6]], [normal(4, 6)], [normal(2, 6)]),
+    Maxima: ([[None, 3, None, None]], [normal(1, 3, 8, 6)], [normal(2, 3, 5, 7)]),
 }
 
 
