@@ -30,6 +30,7 @@ _UNITY = re.compile(
     r"unity_(.+?)(?:-\d+)?_cxx\.c[a-z]+"
 )  # files of a folder, compiled together (lite_runtime/unity.cmake)
 _SECTION = re.compile(r"^ (\.[^\s*]+)\s+0x([0-9a-f]+)\s+0x([0-9a-f]+) ([^\n]+)$", re.MULTILINE)
+_HEADER = ".eh_frame_hdr"  # of all objects, which the linker makes
 _LOADED = re.compile(
     r"\.(text|rodata|data|init_array|fini_array|eh_frame|gcc_except_table|got|plt|ctors|dtors|tdata|ARM)"
 )
@@ -38,7 +39,10 @@ _LOADED = re.compile(
 def with_rooms(library: Library, sources: Sequence[str]) -> list[ObjectFile]:
     """The objects, their names beginning with their room's, which a linker's map then shows. `sources` are the paths of the
     files that the library was compiled from."""
-    return [one.renamed(f"{_room(one, sources)}|{one.member.name}") for one in library.objects]
+    named = [(_room(one, sources), one) for one in library.objects]
+    # Engines last: linkers take functions that several objects have from the first.
+    named.sort(key=lambda pair: pair[0] == "engines")
+    return [one.renamed(f"{room}|{one.member.name}") for room, one in named]
 
 
 def sizes_by_room(linker_map: str, size: int) -> dict[str, int]:
@@ -47,7 +51,7 @@ def sizes_by_room(linker_map: str, size: int) -> dict[str, int]:
     sizes = dict.fromkeys(ROOMS, 0)
     begin = linker_map.find("Linker script and memory map")
     for section, address, length, owner in _SECTION.findall(linker_map, max(begin, 0)):
-        if int(address, 16) == 0 or not _LOADED.match(section):
+        if int(address, 16) == 0 or not _LOADED.match(section) or section == _HEADER:
             continue
         room = re.search(r"\(([^|()]+)\|[^()]*\)$", owner)
         is_other = room is None or room[1] not in sizes

@@ -10,4 +10,4 @@ target_include_directories(mslite_node PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
 find_package(Threads REQUIRED)
 target_link_libraries(mslite_node PUBLIC mslite_kernels Threads::Threads ${CMAKE_DL_LIBS})
 # What is made of a file's nodes, which the cropper counts on its own.
-set_source_files_properties(model/layout.cc model/names.cc model/operands.cc model/unpack.cc PROPERTIES UNITY_GROUP nodes)
+set_source_files_properties(model/names.cc model/operands.cc model/unpack.cc PROPERTIES UNITY_GROUP nodes)

@@ -55,7 +55,7 @@ def test_the_page_says_what_it_is_about(arguments: list[str], tmp_path: Path) ->
     result = (tmp_path / "digits.ms").read_bytes()
     for said in (DIGITS / "digits.onnx").read_bytes(), result:
         assert hashlib.sha256(said).hexdigest() in text
-        assert f"{len(said):,} bytes".replace(",", " ") in text
+        assert f"{len(said):,} bytes".replace(",", "\u202f") in text
     assert f"<b>{len(result) / 1024:.1f} KiB</b><span>the result&#39;s file" in text.replace("result's", "result&#39;s")
     assert html.escape(shlex.join(["converter_lite", *arguments])) in text
     assert "with the open batch taken as 1" in text

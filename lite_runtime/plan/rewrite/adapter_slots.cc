@@ -105,7 +105,8 @@ class Slots {
 
   void ReplaceBy(int32_t constant) {
     const std::set<int32_t> readers = ReadersOf(constant);
-    const int32_t value = AddVariable(TensorAt(constant).name, constant, readers);
+    const std::string name = TensorAt(constant).name;  // its own: adding tensors may move the others
+    const int32_t value = AddVariable(name, constant, readers);
     for (const int32_t reader : readers) {
       std::replace(NodeAt(reader).inputs.begin(), NodeAt(reader).inputs.end(), constant, value);
     }
