@@ -10,7 +10,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_every_target_of_the_table_exists() -> None:
-    text = subprocess.run(["make", "--no-print-directory", "help"], capture_output=True, text=True, check=True, cwd=ROOT).stdout
+    text = subprocess.run(
+        ["make", "--no-print-directory", "help"], capture_output=True, text=True, check=True, cwd=ROOT
+    ).stdout
     listed = re.findall(r"^  ([a-z0-9-]+) +(\S.*)$", text, re.MULTILINE)
     rules = set(re.findall(r"^([a-z0-9-]+(?: [a-z0-9-]+)*):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     known = {name for rule in rules for name in rule.split()}
