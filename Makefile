@@ -16,7 +16,7 @@
 ##   test-armv7         32-bit ARM, under QEMU
 ##   test-portable      the kernels as strict C99
 ##   test-wheel         the wheel in a virtual environment of its own
-##   test-frameworks    what needs TensorFlow, PyTorch, Ray, OpenVINO or vela
+##   test-frameworks    a sample of what needs TensorFlow, PyTorch, Ray, OpenVINO or vela
 ## check, longer than CI: an hour or less each
 ##   check-slow         all of the parts below, hours
 ##   check-models       each model of the set, edited at random
@@ -28,7 +28,7 @@
 ##   check-soak         five minutes of threads under ThreadSanitizer
 ##   check-compilers    the compilers and processors that CI leaves out
 ##   check-java-arm64   the Java tests on 64-bit ARM, under QEMU
-##   check-frameworks   test-frameworks, and networks of mindcv beside MindSpore
+##   check-frameworks   all cases of test-frameworks, and networks of mindcv beside MindSpore
 ##   check-original     MindSpore Lite's own converter and runtime beside mslite
 ## measure
 ##   bench-peers        speed beside other runtimes
@@ -220,11 +220,11 @@ test-wheel: $(BUILD)/python-ready
 # TensorFlow, PyTorch, Ray, OpenVINO and vela in a virtual environment of its own.
 .PHONY: test-frameworks check-frameworks
 test-frameworks: $(BUILD)/python-ready
-	@.ci/check_frameworks $(BUILD)
+	@MSLITE_SAMPLE=3 .ci/check_frameworks $(BUILD)
 
 # The same, and networks of mindcv beside MindSpore, which CI leaves out.
-check-frameworks: test-frameworks
-	@.ci/timed $@ .ci/check_mindcv $(BUILD)
+check-frameworks: $(BUILD)/python-ready
+	@.ci/timed $@ sh -c '.ci/check_frameworks $(BUILD) && .ci/check_mindcv $(BUILD)'
 
 # The original's converter and runtime beside mslite, where they can be installed.
 .PHONY: check-original

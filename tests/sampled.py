@@ -1,0 +1,27 @@
+"""A plug-in of pytest: with MSLITE_SAMPLE=n, of tests with many parameters each n-th, chosen by its name, and all others."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections import Counter
+
+import pytest
+
+MANY = 8
+"""Fewer cases of one test than this all run."""
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves out what the sample does not have."""
+    share = int(os.environ.get("MSLITE_SAMPLE", "1"))
+    cases = Counter(item.nodeid.partition("[")[0] for item in items)
+
+    def is_chosen(item: pytest.Item) -> bool:
+        name, _, case = item.nodeid.partition("[")
+        return cases[name] < MANY or zlib.crc32(case.encode()) % share == 0
+
+    left_out = [item for item in items if not is_chosen(item)]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if is_chosen(item)]
