@@ -53,6 +53,9 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     port = free_port()
     environment = {
         **os.environ,
+        # Of a slow machine.
+        "RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S": "50",
+        "RAY_SERVE_PROXY_HEALTH_CHECK_TIMEOUT_S": "50",
         "PYTHONPATH": str(Path(mslite.__file__).parents[1]),
         "RAY_USAGE_STATS_ENABLED": "0",
         "RAY_DISABLE_IMPORT_WARNING": "1",
