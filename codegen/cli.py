@@ -40,7 +40,7 @@ examples:
 def _parser() -> CommandParser:
     parser = CommandParser(
         "mslite-codegen",
-        "Writes a model as a C99 project that needs nothing but a C compiler and its library.",
+        "Writes a model as a C99 project that needs only a C compiler and its library.",
         _EXAMPLES,
     )
     parser.add_argument(

@@ -33,7 +33,7 @@ examples:
       a file that trains in steps of 32 rows; train.cfg has [train_param] with lines such as loss=SparseSoftmaxCrossEntropy,
       optimizer=Adam, learning_rate=0.001; docs/train_model.md has more
   converter_lite --modelFile=net.onnx --check --checkReport=net.html
-      writes no model: lists every node that stands in the way, or what each target makes of the model
+      writes no model: lists every node that cannot be converted, or what each target makes of the model
 
 exit status: 0 converted, 1 bad input, 2 wrong usage, 3 the model cannot be converted
 """

@@ -1,7 +1,7 @@
 """The files of a network: ONNX by PyTorch, TensorFlow Lite by litert-torch, and both in int8 by the quantisers of their own runtimes.
 
 Int8: unsigned activations with an offset and a scale for each output channel in ONNX (QDQ), signed ones in TensorFlow Lite. Ranges
-are those of four inputs by chance: these files are for speed, not for accuracy.
+are those of four random inputs: these files are for speed, not for accuracy.
 """
 
 from __future__ import annotations
