@@ -38,7 +38,7 @@
 ##   bench-arm64        instructions on emulated 64-bit ARM, beside other runtimes
 ##   bench-original     mslite beside MindSpore Lite 2.0.0
 ##   bench-micro        generated C on emulated Cortex-M boards: instructions, code, memory
-##   accuracy           what quantisation costs, beside other quantisers
+##   accuracy           what quantization costs, beside other quantizers
 ##   compare-training   real networks trained beside PyTorch, and a picture of the losses
 ##   onnx-suite         the onnx package's own test cases, and the score by operator
 ## generate
@@ -163,7 +163,7 @@ check-slow: $(SLOW_PARTS)
 # A part prints how long it took, and whether it passed.
 SLOW = @.ci/timed $@ env PYTHONPATH=$(BUILD)/python MSLITE_BUILD=$(BUILD)
 
-# Every model of the set: random edits of it, through `.mindir`, quantised ones on every instruction set; one over 2 GiB; a library of a group.
+# Every model of the set: random edits of it, through `.mindir`, quantized ones on every instruction set; one over 2 GiB; a library of a group.
 check-models: setup-slow $(BUILD)/python-ready
 	@$(call CONFIGURE,$(BUILD)-arm64,-DCMAKE_TOOLCHAIN_FILE=.ci/aarch64_clang.cmake -DMSLITE_TESTS=ON)
 	@$(call COMPILE,$(BUILD)-arm64)
@@ -326,7 +326,7 @@ operators: $(BUILD)/python-ready
 onnx-suite: setup $(BUILD)/python-ready
 	@PYTHONPATH=$(BUILD)/python:. $(PYTHON) -W ignore -m tests.onnx_suite
 
-# ---- accuracy beside other quantisers: ten minutes to an hour at first, then what changed; downloads Debian packages with recorded speech ---
+# ---- accuracy beside other quantizers: ten minutes to an hour at first, then what changed; downloads Debian packages with recorded speech ---
 
 # TensorFlow and onnx2tf, in a virtual environment of their own.
 $(BUILD)/tflite-venv/ready:

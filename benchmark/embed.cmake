@@ -1,5 +1,5 @@
 # cmake -DINPUT=page.html -DSTYLE=style.css -DSCRIPT=page.js -DPARTS=measured.js -DOUTPUT=page.inc -P embed.cmake: the bytes of
-# a page as a C initialiser list, with the style sheet in place of __STYLE__, the script that all pages share in that of
+# a page as a C initializer list, with the style sheet in place of __STYLE__, the script that all pages share in that of
 # __SCRIPT__, and that of this program's pages in that of __PARTS__.
 file(READ ${INPUT} page)
 file(READ ${STYLE} style)

@@ -217,7 +217,7 @@ bool Measure(Layer layer, bool is_stored, const std::string &filter, double peak
   for (const mslite_kernel *entry : mslite::EveryKernel()) {
     const mslite_kernel &kernel = *entry;
     if (kernel.op != layer.op || std::strstr(kernel.name, filter.c_str()) == nullptr) continue;
-    if ((kernel.quantised != 0) != is_stored) continue;
+    if ((kernel.quantized != 0) != is_stored) continue;
     if (!mslite::DetectedIsas().Has(kernel.isa) || kernel.support(&node) <= 0) continue;
     if (filter.empty() && kernel.isa == MSLITE_ISA_SCALAR) continue;
     const double seconds = Time(kernel, node, contents, result.data());

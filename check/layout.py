@@ -1,4 +1,4 @@
-"""Where the nodes of a graph are drawn: in layers from top to bottom, neighbours near each other, long graphs in columns.
+"""Where the nodes of a graph are drawn: in layers from top to bottom, neighbors near each other, long graphs in columns.
 
 After K. Sugiyama, S. Tagawa, M. Toda, Methods for visual understanding of hierarchical system structures (1981): layers by
 the longest path, order within them by the mean place of the nodes that are read.
@@ -70,18 +70,18 @@ def place(inputs: Sequence[Sequence[int]]) -> list[tuple[float, float]]:
     """The left upper corner of each node; `inputs[n]` are the nodes that node n reads, all of them before n."""
     layers = _layers(inputs)
     places = [(0.0, 0.0)] * len(inputs)
-    centre = [0.0] * len(inputs)
+    center = [0.0] * len(inputs)
     for depth, members in enumerate(layers):
         wanted = {
-            node: sum(centre[one] for one in inputs[node]) / len(inputs[node]) if inputs[node] else 0.0
+            node: sum(center[one] for one in inputs[node]) / len(inputs[node]) if inputs[node] else 0.0
             for node in members
         }
         row = sorted(members, key=lambda node: (wanted[node], node))
         step = WIDTH + _GAP_X
         first = sum(wanted[node] for node in row) / len(row) - (len(row) - 1) * step / 2
         for index, node in enumerate(row):
-            centre[node] = wanted[node] if len(row) == 1 else first + index * step
-            places[node] = (centre[node] - WIDTH / 2, depth * (HEIGHT + _GAP_Y))
+            center[node] = wanted[node] if len(row) == 1 else first + index * step
+            places[node] = (center[node] - WIDTH / 2, depth * (HEIGHT + _GAP_Y))
     return places
 
 

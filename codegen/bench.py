@@ -3,7 +3,7 @@
     python -m mslite.codegen.bench [--targets=cortex-m4,cortex-m55] [--levels=-O2,-Os] [--out=FILE] NAME=MODEL ...
 
 Instructions are those of one inference, counted one by one (`boards/count_instructions.c`): from the call of `model0_run`
-to its return, without any initialisation, since there is none. Code is .text and .rodata of a program that holds the core
+to its return, without any initialization, since there is none. Code is .text and .rodata of a program that holds the core
 and calls it, less an empty program's and less the weights. `ram_bytes` is all that this program has in RAM beyond the
 stack; `ram_bytes_adapter` is the same with the MSModel functions. `exact`: all recorded outputs were equal in that run.
 """
@@ -45,7 +45,7 @@ int main(void) { return benchmark(); }
 
 @dataclass(frozen=True)
 class Result:
-    """One network, compiled for one target at one level of optimisation."""
+    """One network, compiled for one target at one level of optimization."""
 
     network: str
     target: str
@@ -138,7 +138,7 @@ def measure(
                     network,
                     target.name,
                     level,
-                    level == target.optimisation,
+                    level == target.optimization,
                     "min" if least_memory else "default",
                     run.regions[0].instructions,
                     sum(step.macs for step in core.program.steps),
@@ -184,7 +184,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for text in given.models:
         name, _, path = text.rpartition("=")
         for target in map(target_named, given.targets.split(",")):
-            levels = given.levels.split(",") if given.levels else [target.optimisation]
+            levels = given.levels.split(",") if given.levels else [target.optimization]
             try:
                 results += measure(
                     name or Path(path).stem, Path(path), target, levels, least_memory=given.memory == "min"

@@ -102,7 +102,7 @@ class Call:
     type: str
     """Of the struct of its numbers."""
     numbers: Callable[[str], str]
-    """Their initialiser, for an instruction set."""
+    """Their initializer, for an instruction set."""
     files: Mapping[str, str]
     """Path within the project -> C text."""
     kernels: tuple[str, ...] = ()

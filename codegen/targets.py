@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from mslite.converter.spelling import nearest
 
-CORTEX_M_OPTIMISATION = "-O2"
+CORTEX_M_OPTIMIZATION = "-O2"
 """The same for all networks and processors; code sizes and instruction counts are stated for it."""
 
 COMMON_OPTIONS = ("-std=c99", "-ffp-contract=off")
@@ -48,8 +48,8 @@ class Target:
         return self.family == "cortex-m"
 
     @property
-    def optimisation(self) -> str:
-        return CORTEX_M_OPTIMISATION if self.is_micro else "-O3"
+    def optimization(self) -> str:
+        return CORTEX_M_OPTIMIZATION if self.is_micro else "-O3"
 
 
 def _cortex(

@@ -32,9 +32,9 @@ from mslite.converter.passes.pipeline import Pass, Step, run_pipeline, steps_to_
 from mslite.converter.passes.registered import check_parsed
 from mslite.converter.registry.plugins import plugins
 from mslite.converter.training import TrainingGraph, TrainSettings, fusions_to_leave_out, store_in_place, trained
-from mslite.quantizer.pipeline import quantise
+from mslite.quantizer.pipeline import quantize
 from mslite.quantizer.progress import Progress
-from mslite.quantizer.results import QuantiseReport
+from mslite.quantizer.results import QuantizeReport
 from mslite.quantizer.rewrite.graph import Boundary
 from mslite.quantizer.settings import QuantizerSettings
 
@@ -59,7 +59,7 @@ class Report:
     """The most memory that activations take at one time, when every shape is known; None with an NPU, whose sub-graphs have theirs."""
     bound: Bound | None = None
     """The same at the largest sizes of [dynamic_dims], when that section is given."""
-    quantisation: QuantiseReport | None = None
+    quantization: QuantizeReport | None = None
     verdict: Verdict | None = None
     """Which versions of MindSpore Lite run the result; None for a `.mindir` file, with an NPU, and for a model that trains."""
     placement: Placement | None = None
@@ -121,11 +121,11 @@ def count_operators(module: Module) -> Counter[str]:
 _PARSE, _NPU, _WRITE = "parse", "vela", "write"
 
 
-def _before_finish(options: Options, quantise: Pass, train: Pass) -> list[Step]:
+def _before_finish(options: Options, quantize: Pass, train: Pass) -> list[Step]:
     """The steps that come before the boundary gets its types."""
     steps = []
     if options.quantizer.asks_for_something:
-        steps.append(Step("quantise", quantise, "on the fused graph; its boundary may become integers"))
+        steps.append(Step("quantize", quantize, "on the fused graph; its boundary may become integers"))
     if options.training is not None:
         steps.append(Step("train", train, "gradients are those of the finished graph"))
     return steps
@@ -156,8 +156,8 @@ def convert(
         return _convert(options, progress, samples)
 
 
-def _quantise(module: Module, options: Options, samples: Progress | None) -> QuantiseReport:
-    return quantise(
+def _quantize(module: Module, options: Options, samples: Progress | None) -> QuantizeReport:
+    return quantize(
         module,
         options.quantizer,
         options.calibration,
@@ -172,7 +172,7 @@ def _cannot_calibrate(module: Module, options: Options) -> ConversionError | Non
     nodes = [node for graph in module.graphs for node in graph.nodes if isinstance(node.op, Custom)]
     if not nodes:
         return None
-    remedy = "Quantise the weights alone (quant_type=WEIGHT_QUANT), or load its kernel with mslite.load_plugin (docs/extending.md)"
+    remedy = "Quantize the weights alone (quant_type=WEIGHT_QUANT), or load its kernel with mslite.load_plugin (docs/extending.md)"
     blockers = [
         Blocker(
             node.name,
@@ -235,7 +235,7 @@ def _compare(module: Module, copy: Module | None, options: Options, framework: F
 
 def _convert(options: Options, progress: Callable[[str], None], samples: Progress | None) -> Report:
     options.encryption.check()
-    if not options.output_path.parent.is_dir():  # before hours of quantisation, not after
+    if not options.output_path.parent.is_dir():  # before hours of quantization, not after
         raise ConversionError(
             f"{options.output_path}: the result cannot be written: there is no folder '{options.output_path.parent}'",
             code=ReturnCode.FILE_ERROR,
@@ -255,11 +255,11 @@ def _convert(options: Options, progress: Callable[[str], None], samples: Progres
     check_dynamic_dims(module, options)
     before = count_operators(module)
     settings = settings_of(options, framework, module.layout)
-    quantisation: list[QuantiseReport] = []
+    quantization: list[QuantizeReport] = []
 
-    def quantise_module(module: Module, context: Context) -> None:
+    def quantize_module(module: Module, context: Context) -> None:
         try:
-            quantisation.append(_quantise(module, options, samples))
+            quantization.append(_quantize(module, options, samples))
         except RuntimeError as error:
             problem = _cannot_calibrate(module, options)
             if problem is None:
@@ -272,7 +272,7 @@ def _convert(options: Options, progress: Callable[[str], None], samples: Progres
         training.append(trained(module, options.training or TrainSettings(), str(options.model_file), context))
 
     try:
-        context = run_pipeline(module, settings, progress, _before_finish(options, quantise_module, train_module))
+        context = run_pipeline(module, settings, progress, _before_finish(options, quantize_module, train_module))
     except ConversionError as error:
         raise complete(error, options.model_file, module, settings) from None
     for graph in training:
@@ -298,7 +298,7 @@ def _convert(options: Options, progress: Callable[[str], None], samples: Progres
             f"{options.output_path}: the result cannot be written: {error.strerror or error}",
             code=ReturnCode.FILE_ERROR,
         ) from None
-    for report in quantisation:
+    for report in quantization:
         for complete_page in report.pages:
             complete_page(options.source_files, files)
     return Report(
@@ -314,12 +314,12 @@ def _convert(options: Options, progress: Callable[[str], None], samples: Progres
             *module.notes,
             *context.notes,
             *compared,
-            *(note for report in quantisation for note in report.notes),
+            *(note for report in quantization for note in report.notes),
             *build_check.notes(files),
         ),
         peak_bytes=peak_activation_bytes(module.main) if placement is None else None,
         bound=bound,
-        quantisation=quantisation[0] if quantisation else None,
+        quantization=quantization[0] if quantization else None,
         verdict=verdict if is_judged else None,
         placement=placement,
         images=_images(module, settings),

@@ -344,7 +344,7 @@ class Converter(Known):
         folder = Path(config).parent if config else None
         choices = choices_of(sections, notes.append, folder)
         if choices.quantizer.asks_for_something and self._save_type is ModelType.MINDIR:
-            raise UsageError("quantisation with save_type MINDIR is not supported yet")
+            raise UsageError("quantization with save_type MINDIR is not supported yet")
         shapes: dict[str, Shape] = {name: tuple(shape) for name, shape in self._input_shape.items()}
         options = Options(
             model_file=Path(model),

@@ -232,7 +232,7 @@ def check_training(options: Options, choices: ConfigChoices | None, given: Mappi
     if options.npu is not None:
         refuse("target", "an NPU does not train; leave it out")
     if choices is not None and choices.quantizer.asks_for_something:
-        refuse("[common_quant_param]", "train the float model, and quantise it afterwards")
+        refuse("[common_quant_param]", "train the float model, and quantize it afterwards")
     if given.get("check") == "on":
         refuse("check", "it examines inference; a conversion names what has no gradient")
     if given.get("verify", "off") != "off":
@@ -339,10 +339,10 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
             quantizer=choices.quantizer,
         )
     if options.quantizer.asks_for_something and options.save_type is SaveType.MINDIR:
-        _refuse("Quantisation with --saveType=MINDIR", "Leave --saveType out: the result is a .ms file")
+        _refuse("Quantization with --saveType=MINDIR", "Leave --saveType out: the result is a .ms file")
     if options.quantizer.method is not None and given.get("verify", "off") != "off":
         raise FlagError(
-            "INPUT ILLEGAL: verify compares with the source's own numbers, which quantisation rounds; "
+            "INPUT ILLEGAL: verify compares with the source's own numbers, which quantization rounds; "
             "debug_info_save_path in [common_quant_param] compares them layer by layer",
             "verify",
         )
@@ -354,7 +354,7 @@ _ACCURACY = {"accuracyBudget": "budget", "cluster": "cluster", "quantReport": "r
 
 
 def _with_accuracy(settings: QuantizerSettings, given: Mapping[str, str]) -> QuantizerSettings:
-    """The settings with what the flags say of accuracy. Raises FlagError where nothing is quantised by calibration."""
+    """The settings with what the flags say of accuracy. Raises FlagError where nothing is quantized by calibration."""
     keys = {key: given[flag] for flag, key in _ACCURACY.items() if flag in given}
     if not keys:
         return settings

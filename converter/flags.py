@@ -57,7 +57,7 @@ GROUPS = {
         Flag(
             "configFile",
             "FILE",
-            "INI file: quantisation and calibration, [registry] plugin_path (Python plug-ins: custom operators, passes, formats; "
+            "INI file: quantization and calibration, [registry] plugin_path (Python plug-ins: custom operators, passes, formats; "
             "docs/extending.md), disable_fusion and fusion_blacklists, [dynamic_dims]",
         ),
         Flag(
@@ -76,20 +76,20 @@ GROUPS = {
             "ethos-u55-64 (default: -128, -256, -256); [ethos_u] of --configFile has more; docs/ethosu.md",
         ),
     ),
-    "quantise": (
+    "quantize": (
         Flag(
             "accuracyBudget",
             "METRIC:VALUE",
-            "what quantisation may cost: cosine:0.99, sqnr:25, top1:0.5, module:function:X",
+            "what quantization may cost: cosine:0.99, sqnr:25, top1:0.5, module:function:X",
         ),
         Flag("cluster", "ADDRESS", "search for --accuracyBudget on a Dask cluster, as tcp://host:8786"),
-        Flag("quantReport", "FILE", "write a page about the quantisation: errors, ranges, sizes, times"),
+        Flag("quantReport", "FILE", "write a page about the quantization: errors, ranges, sizes, times"),
     ),
     "train": (
         Flag(
             "trainModel",
             "true|false",
-            "make a model that trains: with the loss, the gradients and the optimiser of [train_param] in --configFile; "
+            "make a model that trains: with the loss, the gradients and the optimizer of [train_param] in --configFile; "
             "docs/train_model.md",
             "false",
             boolean=True,

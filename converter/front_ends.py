@@ -44,7 +44,7 @@ def _mindir(options: Options) -> Module:
 
 
 def with_own_training(options: Options, framework: FmkType) -> Options:
-    """The options, with the loss and the optimiser of a file that holds them. Raises ConversionError."""
+    """The options, with the loss and the optimizer of a file that holds them. Raises ConversionError."""
     if options.training is None or framework is not FmkType.MINDIR:
         return options
     from mslite.converter.parsers.mindir import training_settings

@@ -1,4 +1,4 @@
-"""What a misspelt name may have meant."""
+"""What a misspelled name may have meant."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def nearest(name: str, known: Iterable[str], letters: int = _NEAR) -> str | None
 def meant(name: str, known: Iterable[str]) -> str:
     """The end of a message about a name that is unknown: what is near it, else all that there is."""
     names = sorted(known)
-    # A long name with several errors is still recognised; a short one is not taken for just any other.
+    # A long name with several errors is still recognized; a short one is not taken for just any other.
     found = nearest(name, names, max(1, min(len(name) // 3, 4)))
     return f"; did you mean `{found}`?" if found else f"; known are {', '.join(names)}"
 
@@ -40,7 +40,7 @@ def check_keys(
 
 
 def _distance(a: str, b: str, most: int) -> int:
-    """Letters to change, insert, delete or swap with their neighbour (Damerau, 1964); `most` + 1 where there are more."""
+    """Letters to change, insert, delete or swap with their neighbor (Damerau, 1964); `most` + 1 where there are more."""
     if abs(len(a) - len(b)) > most:
         return most + 1
     before: list[int] = []

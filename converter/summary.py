@@ -17,7 +17,7 @@ from mslite.converter.quoting import quoted, readable
 from mslite.quantizer.precision.choices import Precision
 from mslite.quantizer.progress import Progress as Samples
 from mslite.quantizer.progress import silent
-from mslite.quantizer.results import GOOD, Agreement, QuantiseReport
+from mslite.quantizer.results import GOOD, Agreement, QuantizeReport
 
 
 @contextmanager
@@ -57,20 +57,20 @@ def _size(count: int) -> str:
     return f"{count / 1024:,.1f} KiB" if count < 10 << 20 else f"{count / (1 << 20):,.1f} MiB"
 
 
-def print_quantisation(report: QuantiseReport) -> None:
+def print_quantization(report: QuantizeReport) -> None:
     """What computes on integers, and which layers were left in float."""
-    quantised = [layer for layer in report.layers if layer.precision is not Precision.FLOAT]
+    quantized = [layer for layer in report.layers if layer.precision is not Precision.FLOAT]
     stored = [layer for layer in report.layers if layer.precision is Precision.FLOAT and layer.weight_scales]
     if report.samples:
         print(f"calibrated  on {report.samples} samples")
     if report.agreement is not None:
         for line in agreement_lines(report.agreement):
             print(readable(line))
-    if quantised:
-        print(f"integers    {len(quantised)} operators, {report.integer_share:.1%} of the multiply-accumulates")
+    if quantized:
+        print(f"integers    {len(quantized)} operators, {report.integer_share:.1%} of the multiply-accumulates")
     if stored:
         print(f"weights     {len(stored)} stored in fewer bits")
-    left = [layer for layer in report.layers if layer.precision is Precision.FLOAT and layer.macs and quantised]
+    left = [layer for layer in report.layers if layer.precision is Precision.FLOAT and layer.macs and quantized]
     if left:
         names = ", ".join(layer.name for layer in left[:5]) + (", ..." if len(left) > 5 else "")
         print(readable(f"in float    {len(left)} products: {names}"))
@@ -166,7 +166,7 @@ def print_summary(report: Report) -> None:
     if report.verdict is not None:
         for line in verdict_lines(report.verdict):
             print(readable(line))
-    if report.quantisation is not None and report.quantisation.layers:
-        print_quantisation(report.quantisation)
+    if report.quantization is not None and report.quantization.layers:
+        print_quantization(report.quantization)
     for note in report.notes:
         print(f"note        {readable(note)}")

@@ -18,7 +18,7 @@ examples:
   converter_lite --modelFile=net.tflite --outputFile=net --fp16=on
       halves the file; weights are stored as float16
   converter_lite --modelFile=net.onnx --outputFile=net --configFile=quant.cfg
-      quantises, as [common_quant_param] in quant.cfg says; docs/quantization.md has examples
+      quantizes, as [common_quant_param] in quant.cfg says; docs/quantization.md has examples
   converter_lite --modelFile=net.onnx --outputFile=net --configFile=plugin.cfg
       with operators that plug-ins know, as plugin_path of [registry] in plugin.cfg says; docs/extending.md has examples
   converter_lite --modelFile=net.onnx --outputFile=net --encryptKey=30313233343536373839414243444546

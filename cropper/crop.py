@@ -120,7 +120,7 @@ def kept_kernels(library: Library, needs: Mapping[int, Need], isas: frozenset[st
         base, isa = _split(kernel)
         if not need.kinds or not (_kinds(kernel) & need.kinds or kernel.counts):
             continue
-        is_plain_float = not kernel.is_quantised and not need.kinds & OTHER
+        is_plain_float = not kernel.is_quantized and not need.kinds & OTHER
         name = base.removeprefix(_PREFIX)
         if is_plain_float and isa != _HALF_SET and need.refusing & {name, f"{name}_scalar"}:
             continue
@@ -206,7 +206,7 @@ def _split(kernel: Kernel) -> tuple[str, str | None]:
 
 def _kinds(kernel: Kernel) -> int:
     """The kinds of values that it may be offered. Only names with `int16` say that 8 bits are not among them."""
-    if not kernel.is_quantised:
+    if not kernel.is_quantized:
         return FLOAT32 | OTHER
     return INT16 if re.search(r"_int16(_|$)", kernel.symbol) else INT8 | INT16
 

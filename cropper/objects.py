@@ -68,7 +68,7 @@ class ObjectFile:
             self.pointer_size: int = self._elf.elfclass // 8
             self._read_symbols()
         except ELFError as error:
-            raise CropError(f"{self.member.name}: no ELF object file ({error}); link-time optimisation?") from None
+            raise CropError(f"{self.member.name}: no ELF object file ({error}); link-time optimization?") from None
 
     def _read_symbols(self) -> None:
         for index, symbol in enumerate(self._symbols.iter_symbols()):
@@ -160,7 +160,7 @@ class Kernel:
     symbol: str
     op: int
     isa: int
-    is_quantised: bool
+    is_quantized: bool
     counts: bool  # it can tell the shape of its results
 
 
@@ -170,7 +170,7 @@ def read_kernel(owner: ObjectFile, symbol: str) -> Kernel:
     numbers = "<8xii56xi20x" if pointer == 8 else "<4xii28xi8x"
     if len(contents) != struct.calcsize(numbers):
         raise CropError(f"{owner.member.name}: '{symbol}' is of another version of mslite")
-    op, isa, quantised = struct.unpack(numbers, contents)
+    op, isa, quantized = struct.unpack(numbers, contents)
     count = 11 * pointer if pointer == 8 else 48
     counts = any(reference.offset == count for reference in owner.references(symbol))
-    return Kernel(symbol, op, isa, quantised != 0, counts)
+    return Kernel(symbol, op, isa, quantized != 0, counts)

@@ -2,7 +2,7 @@
 # TensorFlow Lite: an int8 LSTM whose cell state stays below 0.5 in calibration is converted, and LiteRT computes no tanh of it.
 #
 # Packages: tensorflow 2.21.0, tf_keras 2.21.0, ai-edge-litert 2.3.0.
-# Expected: outputs within a few steps of int8 of the float model's, as post-training quantisation gives them; or an error.
+# Expected: outputs within a few steps of int8 of the float model's, as post-training quantization gives them; or an error.
 # Seen on 2026-11-29: the converter gives the cell state the scale 2^-16, for which the kernel has no tanh (it has those for 2^-15 to
 # 2^-9). Nothing is said. The outputs are 231 steps of int8 away from those of the float model. With inputs of eight times the size
 # the cell state has the scale 2^-14, and the outputs are 1 step away.

@@ -2,7 +2,7 @@
 # LRN: onnxruntime, OpenVINO and onnx's reference evaluator give three different results.
 #
 # Packages: onnx 1.23.2, onnxruntime 1.32.0, openvino 2026.4.1.
-# Expected: y = x / (bias + alpha / size * s) ** beta, where s is the sum of the squares of the neighbouring channels (ONNX, LRN);
+# Expected: y = x / (bias + alpha / size * s) ** beta, where s is the sum of the squares of the neighboring channels (ONNX, LRN);
 # alpha, beta and bias are float attributes. With size=1, s is x * x.
 # Seen on 2026-11-28, channels 1, 2, 3, 4: onnxruntime follows the definition. OpenVINO rounds bias down to an integer: 1.5 counts
 # as 1, 2.5 as 2. The reference evaluator sums the squares of as many channels as the batch has images: with one image
@@ -27,7 +27,7 @@ X = np.arange(1, 5, dtype=np.float32).reshape(1, 4, 1, 1)
 
 
 def model_of(bias):
-    """LRN of four channels, each its only neighbour."""
+    """LRN of four channels, each its only neighbor."""
     graph = helper.make_graph(
         [helper.make_node("LRN", ["x"], ["y"], size=1, alpha=ALPHA, beta=BETA, bias=bias)],
         "graph",

@@ -2,7 +2,7 @@
 # onnxoptimizer: fuse_pad_into_pool moves a Pad of zeros into MaxPool, which pads with minus infinity.
 #
 # Packages: onnx 1.23.2, onnxoptimizer 0.4.2, onnxruntime 1.32.0.
-# Expected: an optimiser keeps the results. A Pad with mode "constant" puts zeros around the input, and these take part in the
+# Expected: an optimizer keeps the results. A Pad with mode "constant" puts zeros around the input, and these take part in the
 # maximum; the padding of MaxPool never wins (ONNX, MaxPool: padded elements are not taken for the maximum). The two are
 # the same only where no input is negative. Where MaxPool has an auto_pad, its explicit pads may not be given at all.
 # Seen on 2026-11-28: all inputs -1 to -4, Pad by one on each side, MaxPool of 3 with stride 3: [0, 0] before, [-1, -3] after.
@@ -33,7 +33,7 @@ def run(model, x):
 
 
 def before_and_after(length, **attributes):
-    """Pad by one zero on each side, then MaxPool of 3: as written and as optimised."""
+    """Pad by one zero on each side, then MaxPool of 3: as written and as optimized."""
     graph = helper.make_graph(
         [
             helper.make_node("Pad", ["x", "pads"], ["padded"]),

@@ -1,10 +1,10 @@
 #!/bin/sh
-# onnxruntime: a session for int8 Q-DQ-Reshape-MatMul of opset 21 cannot be made with the default optimisation.
+# onnxruntime: a session for int8 Q-DQ-Reshape-MatMul of opset 21 cannot be made with the default optimization.
 #
 # Packages: onnx 1.23.2, onnxruntime 1.32.0, on x86-64.
 # Expected: what runs with ORT_DISABLE_ALL runs with the default. QuantizeLinear has an attribute output_dtype since opset 21.
 # Seen on 2026-11-28: InferenceSession fails with "output_dtype INT8 does not match y_zero_point type UINT8" for a node that the
-# model does not hold: the optimiser copies the pair behind the Reshape, with output_dtype, and another step then turns int8
+# model does not hold: the optimizer copies the pair behind the Reshape, with output_dtype, and another step then turns int8
 # into uint8, the zero point but not the attribute. With uint8, with opset 20, or without the Reshape, the same model loads. Way out:
 # the session option session.disable_quant_qdq=1.
 
@@ -65,5 +65,5 @@ assert run(np.int8, 20) == values
 assert run(np.uint8, 21) == values
 assert run(np.int8, 21, reshape=False) == [-value for value in values]
 assert run(np.int8, 21, session__disable_quant_qdq="1") == values
-print("as recorded: int8 Q-DQ-Reshape-MatMul, opset 21: no session with the default optimisation, right without it")
+print("as recorded: int8 Q-DQ-Reshape-MatMul, opset 21: no session with the default optimization, right without it")
 PYTHON

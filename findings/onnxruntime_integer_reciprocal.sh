@@ -1,8 +1,8 @@
 #!/bin/sh
-# onnxruntime: 1 / x * y of integers becomes y / x when the graph is optimised.
+# onnxruntime: 1 / x * y of integers becomes y / x when the graph is optimized.
 #
 # Packages: onnx 1.23.2, onnxruntime 1.32.0.
-# Expected: Div of integers truncates (ONNX, Div), so 1 / 2 is 0 and 0 * 5 is 0 at every optimisation level.
+# Expected: Div of integers truncates (ONNX, Div), so 1 / 2 is 0 and 0 * 5 is 0 at every optimization level.
 # Seen on 2026-11-28: ORT_DISABLE_ALL gives [0, 7, 0], the default (ORT_ENABLE_ALL) gives [2, 7, -3]. The rewrite is exact for
 # real numbers only, and is applied to int32 and int64, too. With float32 both levels agree.
 
@@ -22,7 +22,7 @@ LEVELS = onnxruntime.GraphOptimizationLevel
 
 
 def results(element_type):
-    """1 / x * y without and with the optimiser."""
+    """1 / x * y without and with the optimizer."""
     array_type = helper.tensor_dtype_to_np_dtype(element_type)
     graph = helper.make_graph(
         [helper.make_node("Div", ["one", "x"], ["reciprocal"]), helper.make_node("Mul", ["reciprocal", "y"], ["z"])],
@@ -41,10 +41,10 @@ def results(element_type):
 
 
 for integer in (TensorProto.INT32, TensorProto.INT64):
-    plain, optimised = results(integer)
+    plain, optimized = results(integer)
     assert plain == [0, 7, 0], plain
-    assert optimised == [2, 7, -3], optimised
-plain, optimised = results(TensorProto.FLOAT)
-assert np.allclose(plain, optimised), (plain, optimised)
-print("as recorded: int32 and int64 1 / x * y is [0, 7, 0], and [2, 7, -3] when the graph is optimised")
+    assert optimized == [2, 7, -3], optimized
+plain, optimized = results(TensorProto.FLOAT)
+assert np.allclose(plain, optimized), (plain, optimized)
+print("as recorded: int32 and int64 1 / x * y is [0, 7, 0], and [2, 7, -3] when the graph is optimized")
 PYTHON

@@ -2,8 +2,8 @@
 # onnxruntime MatMulNBitsQuantizer: the QDQ format names operator set 21 without converting the nodes, so a Softmax changes its meaning.
 #
 # Packages: onnx 1.23.2, onnxruntime 1.32.0, onnx-ir 1.1.0, ml_dtypes 0.5.4.
-# Expected: quantising the weights of a MatMul changes nothing but the weights. A model of operator set 12 has a Softmax whose axis is 1
-# by default and which normalises over all dimensions from there on; from 13 on the default is -1, and one dimension is normalised.
+# Expected: quantizing the weights of a MatMul changes nothing but the weights. A model of operator set 12 has a Softmax whose axis is 1
+# by default and which normalizes over all dimensions from there on; from 13 on the default is -1, and one dimension is normalized.
 # quantize_static to 16 bits, which needs operator set 21, too, converts the model (onnx.version_converter).
 # Seen on 2026-11-28: MatMul, Softmax on [2, 3, 4] of operator set 12: each of the two [3, 4] sums to 1. MatMulNBitsQuantizer gives 1
 # in the QOperator format, and with quant_format=QuantFormat.QDQ a model of operator set 21 whose results sum to 3.

@@ -1,10 +1,10 @@
 #!/bin/sh
-# onnxruntime quantiser: in the QOperator format the bias of a Gemm is multiplied by alpha.
+# onnxruntime quantizer: in the QOperator format the bias of a Gemm is multiplied by alpha.
 #
 # Packages: onnx 1.23.2, onnxruntime 1.32.0.
-# Expected: Gemm is alpha * A * B + beta * C (ONNX, Gemm): alpha does not touch the bias. Quantising to 8 bits costs at most a step.
+# Expected: Gemm is alpha * A * B + beta * C (ONNX, Gemm): alpha does not touch the bias. Quantizing to 8 bits costs at most a step.
 # Seen on 2026-11-28, bias [10, 20], alpha=0.5: the first row is [10.5, 21] in float and with QuantFormat.QDQ, and about [5.5, 11] with
-# QuantFormat.QOperator. The quantiser writes the bias with the scale of the activation times that of the weights, as for a
+# QuantFormat.QOperator. The quantizer writes the bias with the scale of the activation times that of the weights, as for a
 # convolution; QGemm multiplies its accumulator, with the bias in it, by alpha. With alpha=1 the formats agree. With alpha=2 the
 # bias counts twice and the result saturates.
 

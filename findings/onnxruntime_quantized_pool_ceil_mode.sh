@@ -3,7 +3,7 @@
 #
 # Packages: onnx 1.23.2, onnxruntime 1.32.0.
 # Expected: count_include_pad=1 includes pad pixels (AveragePool). Elements that a last window has beyond the padded input, with
-# ceil_mode=1, are no pads: onnxruntime's and onnx's AveragePool leave them out of the divisor. The quantised operator is the same
+# ceil_mode=1, are no pads: onnxruntime's and onnx's AveragePool leave them out of the divisor. The quantized operator is the same
 # average to within a step.
 # Seen on 2026-11-28: the 3x3 average with stride 2 of a 4x4 image of ones, without pads, is 1, 1, 1, 1 in float. quantize_static in
 # the QOperator format gives 1, 0.667, 0.667, 0.443: sums of 6 and 4 ones over 9. With count_include_pad=0 it gives ones.
@@ -39,7 +39,7 @@ class Reader(CalibrationDataReader):
 
 
 def outputs(count_include_pad):
-    """Float by onnxruntime and by onnx, and quantised."""
+    """Float by onnxruntime and by onnx, and quantized."""
     attributes = {"kernel_shape": [3, 3], "strides": [2, 2], "ceil_mode": 1, "count_include_pad": count_include_pad}
     graph = helper.make_graph(
         [helper.make_node("AveragePool", ["x"], ["y"], **attributes)],

@@ -1,8 +1,8 @@
 #!/bin/sh
-# onnxruntime quantiser: per_channel=True makes a MatMul with weights of three dimensions into a model that onnxruntime cannot run.
+# onnxruntime quantizer: per_channel=True makes a MatMul with weights of three dimensions into a model that onnxruntime cannot run.
 #
 # Packages: onnx 1.23.2, onnxruntime 1.32.0.
-# Expected: a quantiser writes a model that its own runtime runs, or leaves a MatMul that the integer operator does not take in float.
+# Expected: a quantizer writes a model that its own runtime runs, or leaves a MatMul that the integer operator does not take in float.
 # Seen on 2026-11-28, weights of 2x4x5: quantize_static in the QOperator format and quantize_dynamic, each with per_channel=True, report
 # success and write five scales and zero points of the shape [5]. A run fails: "weight zero point must be a scalar, 1D tensor of size 1,
 # or last to second dimension is 1" and "MatmulInteger : b zero point is not valid". In the QDQ format, without per_channel, and with
@@ -70,5 +70,5 @@ for form in (QuantFormat.QDQ, QuantFormat.QOperator, "dynamic"):
                 assert isinstance(result, str) and "zero point" in result, (form, batch, per_channel, result)
             else:
                 assert not isinstance(result, str) and result < 0.1, (form, batch, per_channel, result)
-print("as recorded: per-channel quantised weights of 2x4x5 cannot be run in the QOperator format and the dynamic one")
+print("as recorded: per-channel quantized weights of 2x4x5 cannot be run in the QOperator format and the dynamic one")
 PYTHON

@@ -1,9 +1,9 @@
 #!/bin/sh
-# onnxruntime quantiser: a Clip behind a convolution is removed although its bounds do not hold zero.
+# onnxruntime quantizer: a Clip behind a convolution is removed although its bounds do not hold zero.
 #
 # Packages: onnx 1.23.2, onnxruntime 1.32.0.
-# Expected: a Relu or Clip can be left out where the quantised range does the same. That is so for bounds around zero only: the range
-# of QuantizeLinear is widened to hold zero exactly. Quantising to 8 bits costs at most a step.
+# Expected: a Relu or Clip can be left out where the quantized range does the same. That is so for bounds around zero only: the range
+# of QuantizeLinear is widened to hold zero exactly. Quantizing to 8 bits costs at most a step.
 # Seen on 2026-11-28: Conv, Clip(0.5, 3) of [-4, -1, 0, 1, 2, 4] is [0.5, 0.5, 0.5, 1, 2, 3] in float; quantize_static, calibrated with
 # the same numbers, removes the Clip: [0, 0, 0, 1, 2, 3], in both formats. Clip(-3, -1) loses its upper bound: 4 gives 0 instead of -1.
 # Clip(-1, 3) is removed, too, and right.
@@ -66,5 +66,5 @@ for low, high, exact, quantized in (
 ):
     seen = outputs(low, high)
     assert seen == [exact, quantized, quantized], (low, high, seen)
-print("as recorded: Conv and Clip(0.5, 3) quantised give 0 where 0.5 is the least")
+print("as recorded: Conv and Clip(0.5, 3) quantized give 0 where 0.5 is the least")
 PYTHON

@@ -1,8 +1,8 @@
 #!/bin/sh
-# onnxruntime quantiser: an attention mask of minus infinity gets an infinite scale, and the quantised model gives zeros.
+# onnxruntime quantizer: an attention mask of minus infinity gets an infinite scale, and the quantized model gives zeros.
 #
 # Packages: onnx 1.23.2, onnxruntime 1.32.0.
-# Expected: static quantisation costs a few steps, or refuses the model. Masks of minus infinity are how PyTorch and others write
+# Expected: static quantization costs a few steps, or refuses the model. Masks of minus infinity are how PyTorch and others write
 # causal attention.
 # Seen on 2026-11-28: Add of such a mask, Softmax, MatMul of 4 rows. quantize_static in the QDQ format returns without an error; the scales of
 # the mask and of the sum are infinite, and the model gives 0 for every row in onnxruntime. A mask of -100 gives results within 0.06 of numbers up to 1.04.
@@ -38,7 +38,7 @@ class Reader(CalibrationDataReader):
 
 
 def outputs(masked):
-    """Float, quantised, and the scales of the latter."""
+    """Float, quantized, and the scales of the latter."""
     mask = np.triu(np.full((4, 4), masked, np.float32), 1)
     graph = helper.make_graph(
         [
@@ -77,5 +77,5 @@ assert np.isinf(scales["m_scale"])
 assert np.isinf(scales["a_scale"])
 assert np.all(stored == 0)
 assert finite_error < 0.1
-print("as recorded: two scales are infinite, and the quantised model gives zeros")
+print("as recorded: two scales are infinite, and the quantized model gives zeros")
 PYTHON

@@ -1,12 +1,12 @@
 #!/bin/sh
-# onnxruntime quantiser: quantize_dynamic makes com.microsoft.QAttention of the standard's Attention, whose operands are others.
+# onnxruntime quantizer: quantize_dynamic makes com.microsoft.QAttention of the standard's Attention, whose operands are others.
 #
 # Packages: onnx 1.23.2, onnxruntime 1.32.0.
 # Expected: Attention of the standard (operator set 23, as torch.onnx.export writes it) has the inputs Q, K and V, and com.microsoft.Attention
-# the inputs x, weights and bias. The quantiser knows the latter; another operator is left as it is.
+# the inputs x, weights and bias. The quantizer knows the latter; another operator is left as it is.
 # Seen on 2026-11-28: MatMul, Attention(a, a, a) of operator set 23 runs in float. quantize_dynamic with its defaults returns a model with a
 # com.microsoft.QAttention that reads Q as x, K as weights and V as bias and has no num_heads: onnxruntime refuses it as invalid. Without
-# Attention in op_types_to_quantize the quantised model runs.
+# Attention in op_types_to_quantize the quantized model runs.
 
 set -eu
 folder=$(mktemp -d)
@@ -58,5 +58,5 @@ except Exception as error:
     assert "QAttention" in str(error)
 else:
     raise AssertionError("onnxruntime runs the model")
-print("as recorded: the quantised model has a QAttention without num_heads, which onnxruntime refuses")
+print("as recorded: the quantized model has a QAttention without num_heads, which onnxruntime refuses")
 PYTHON

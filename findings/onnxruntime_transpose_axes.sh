@@ -2,10 +2,10 @@
 # onnxruntime: a Transpose in front of Pad or Resize with `axes` is moved behind it, and the axes are forgotten.
 #
 # Packages: onnx 1.23.2, onnxruntime 1.32.0.
-# Expected: the same result at every optimisation level. With `axes`, the pads and scales are in the order of these axes, not of the
+# Expected: the same result at every optimization level. With `axes`, the pads and scales are in the order of these axes, not of the
 # dimensions (ONNX, Pad-18 and Resize-18).
 # Seen on 2026-11-28: NCHW to NHWC, operator, back to NCHW. Resize with axes=[3, 2, 1, 0] and scales [1, 2, 1, 1] makes [1, 2, 3, 4]
-# to [1, 2, 3, 8] without the optimiser and to [1, 4, 3, 4] with it (the default): the transpose optimiser permutes the scales as if
+# to [1, 2, 3, 8] without the optimizer and to [1, 4, 3, 4] with it (the default): the transpose optimizer permutes the scales as if
 # they belonged to dimensions 0 to 3. Pad in the same way. With axes=[1, 2] there are only two scales and the default session
 # fails at run time: "indices element out of data bounds". Without `axes` both agree.
 
@@ -27,7 +27,7 @@ X = np.arange(24, dtype=np.float32).reshape(1, 2, 3, 4)
 
 
 def outputs(operator, values, axes):
-    """NCHW to NHWC, Pad or Resize, and back: without and with the optimiser."""
+    """NCHW to NHWC, Pad or Resize, and back: without and with the optimizer."""
     if operator == "Pad":
         inputs, attributes = ["t", "values", "", "axes"] if axes else ["t", "values"], {}
     else:
@@ -66,7 +66,7 @@ assert seen == [(1, 2, 3, 8), (1, 4, 3, 4)], seen
 seen = list(outputs("Pad", pads, [3, 2, 1, 0]))
 assert seen == [(1, 3, 3, 4), (1, 2, 3, 5)], seen
 for operator, values in (("Resize", np.array([2, 2], np.float32)), ("Pad", np.array([1, 1, 1, 1]))):
-    plain, optimised = outputs(operator, values, [1, 2])
-    assert isinstance(plain, tuple) and "out of data bounds" in optimised, (plain, optimised)
-print("as recorded: Resize with axes between two Transposes gives (1, 2, 3, 8), and (1, 4, 3, 4) when the graph is optimised")
+    plain, optimized = outputs(operator, values, [1, 2])
+    assert isinstance(plain, tuple) and "out of data bounds" in optimized, (plain, optimized)
+print("as recorded: Resize with axes between two Transposes gives (1, 2, 3, 8), and (1, 4, 3, 4) when the graph is optimized")
 PYTHON

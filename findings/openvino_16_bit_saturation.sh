@@ -3,7 +3,7 @@
 #
 # Packages: onnx 1.23.2, onnxruntime 1.32.0, openvino 2026.4.1.
 # Expected: QuantizeLinear saturates to the range of its type (ONNX, QuantizeLinear): with uint16 and zero point 0 the pair is a Relu,
-# too. Quantisers count on this and remove a Relu in front of such a pair.
+# too. Quantizers count on this and remove a Relu in front of such a pair.
 # Seen on 2026-11-28: [-3, -1, 1, 3] through the pair and a MatMul with the identity is [0, 0, 1, 3] in onnxruntime and [-3, -1, 1, 3]
 # in OpenVINO. The same with int16 and zero point -32768; with uint8 OpenVINO saturates. A QuantizeLinear of 16 bits whose
 # result is the model's output saturates, too; only the pair is removed. The rounding to the step goes with it.
@@ -25,7 +25,7 @@ X = np.array([[-3, -1, 1, 3]], np.float32)
 
 
 def outputs(zero_point):
-    """Quantise, dequantise, multiply by the identity: onnxruntime and OpenVINO."""
+    """Quantize, dequantize, multiply by the identity: onnxruntime and OpenVINO."""
     graph = helper.make_graph(
         [
             helper.make_node("QuantizeLinear", ["x", "scale", "zero_point"], ["q"]),

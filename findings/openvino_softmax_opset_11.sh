@@ -2,7 +2,7 @@
 # OpenVINO: Softmax of an ONNX model before opset 13 is computed along one axis instead of over all axes from there on.
 #
 # Packages: onnx 1.23.2, onnxruntime 1.32.0, openvino 2026.4.1.
-# Expected: until opset 12, Softmax, LogSoftmax and Hardmax coerce the input into two dimensions at `axis` and normalise each row
+# Expected: until opset 12, Softmax, LogSoftmax and Hardmax coerce the input into two dimensions at `axis` and normalize each row
 # (ONNX, Softmax-11), so that with axis=1 all numbers of an image together add up to 1. Opset 13 changed this to one axis.
 # Seen on 2026-11-28, opset 11, axis=1, shape [1, 2, 3]: onnxruntime's numbers add up to 1. OpenVINO's Softmax adds up to 3, one
 # for each column; its LogSoftmax and Hardmax of the same model do coerce. onnx's reference evaluator computes all three

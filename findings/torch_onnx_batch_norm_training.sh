@@ -1,5 +1,5 @@
 #!/bin/sh
-# torch.onnx.export: F.batch_norm(training=True) with running statistics becomes a normalisation by the running statistics.
+# torch.onnx.export: F.batch_norm(training=True) with running statistics becomes a normalization by the running statistics.
 #
 # Packages: torch 2.14.1, onnx 1.23.2, onnxscript 0.7.2, onnxruntime 1.32.0.
 # Expected: with training=True the batch's own mean and variance are used (documentation of torch.nn.BatchNorm1d); training is an

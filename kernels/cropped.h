@@ -13,8 +13,8 @@ extern "C" {
 /* What kernels of an operator are told apart by: which nodes are offered to them. */
 enum {
   MSLITE_KIND_FLOAT32 = 1, /* the first operand is float32 */
-  MSLITE_KIND_INT8 = 2,    /* quantised integers of 8 bits */
-  MSLITE_KIND_INT16 = 4,   /* quantised integers of 16 bits */
+  MSLITE_KIND_INT8 = 2,    /* quantized integers of 8 bits */
+  MSLITE_KIND_INT16 = 4,   /* quantized integers of 16 bits */
   MSLITE_KIND_OTHER = 8,   /* the first operand has another type, and stands for itself */
   MSLITE_MAX_KEPT = 384    /* operators; there are fewer */
 };

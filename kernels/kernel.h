@@ -31,7 +31,7 @@ typedef enum {
   MSLITE_ERROR_VALUE = 5        /* an input holds an impossible value (found when running) */
 } mslite_status;
 
-/* One linear quantisation record, as in the file. */
+/* One linear quantization record, as in the file. */
 typedef struct {
   double scale;
   int32_t zero_point;
@@ -152,9 +152,9 @@ typedef struct {
   int32_t (*in_place)(const mslite_node *node);
 
   /* 1: computes on stored integers by the records of its operands. Such a kernel, and no other, is offered the nodes on
-   * quantised values; its `support` is asked before shapes are known, and may look at types, records, attributes,
+   * quantized values; its `support` is asked before shapes are known, and may look at types, records, attributes,
    * which inputs are absent or constant, and at the contents and sizes of constants. */
-  int32_t quantised;
+  int32_t quantized;
 
   /* Whether output 0 may lie over input `input` while that dies here, shifted: when parts run one after the other in
    * ascending order, output 0 may begin this many bytes, or more, before input `input` begins. -1: never. NULL: never

@@ -9,10 +9,10 @@
   MSLITE_PORTABLE_KERNEL(name_, operator_, derived_, support_, prepare_, run_, in_place_, 0)
 
 /* The same for a kernel that computes on stored integers. */
-#define MSLITE_QUANTISED_KERNEL(name_, operator_, derived_, support_, prepare_, run_, in_place_) \
+#define MSLITE_QUANTIZED_KERNEL(name_, operator_, derived_, support_, prepare_, run_, in_place_) \
   MSLITE_PORTABLE_KERNEL(name_, operator_, derived_, support_, prepare_, run_, in_place_, 1)
 
-#define MSLITE_PORTABLE_KERNEL(name_, operator_, derived_, support_, prepare_, run_, in_place_, quantised_) \
+#define MSLITE_PORTABLE_KERNEL(name_, operator_, derived_, support_, prepare_, run_, in_place_, quantized_) \
   const mslite_kernel mslite_kernel_##name_ = {                                                             \
       .name = #name_ "_scalar",                                                                             \
       .op = MSLITE_OP_##operator_,                                                                          \
@@ -22,10 +22,10 @@
       .prepare = prepare_,                                                                                  \
       .run = run_,                                                                                          \
       .in_place = in_place_,                                                                                \
-      .quantised = quantised_,                                                                              \
+      .quantized = quantized_,                                                                              \
   };
 
-/* `support` of kernels that move input 0 to output 0: elements of fixed size, no change of quantisation. */
+/* `support` of kernels that move input 0 to output 0: elements of fixed size, no change of quantization. */
 int32_t mslite_moves_elements(const mslite_node *node);
 
 /* True when both tensors read stored integers as the same real numbers, or one of them says nothing. */

@@ -46,7 +46,7 @@ void mslite_copy_dimension(mslite_copy *copy, int64_t size, int64_t from, int64_
   ++copy->rank;
 }
 
-/* Drops dimensions of size 1 and joins neighbours that are walked as one. */
+/* Drops dimensions of size 1 and joins neighbors that are walked as one. */
 static void collapse(mslite_copy *copy) {
   int32_t rank = 0;
   for (int32_t i = 0; i < copy->rank; ++i) {

@@ -5,7 +5,7 @@ include(CheckPIESupported)
 
 add_compile_options(-fstack-protector-strong)
 
-# The C library's checked functions work on what the optimiser knows; sanitizers check more, and want to see the real calls.
+# The C library's checked functions work on what the optimizer knows; sanitizers check more, and want to see the real calls.
 # Where level 3 is not known, the C library warns and takes 2.
 if(NOT MSLITE_SANITIZE)
   set(CMAKE_REQUIRED_FLAGS "-O2 -Werror -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3")

@@ -3,7 +3,7 @@
 add_library(mslite_node STATIC
             model/cropping.cc model/layout.cc model/names.cc model/operands.cc model/shared_object.cc
             model/unpack.cc model/verify.cc
-            plan/choose_kernel.cc plan/quantised.cc plan/cpu_features.cc plan/kernel_types.cc plan/shapes.cc
+            plan/choose_kernel.cc plan/quantized.cc plan/cpu_features.cc plan/kernel_types.cc plan/shapes.cc
             plan/single_node.cc plan/training_library.cc plan/work.cc)
 add_dependencies(mslite_node mslite_generate)
 target_include_directories(mslite_node PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})

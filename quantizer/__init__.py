@@ -1,6 +1,6 @@
-"""Quantises models: full integers after calibration, stored weights only, or activations at run time.
+"""Quantizes models: full integers after calibration, stored weights only, or activations at run time.
 
-`quantise` (pipeline.py) is the whole of it; the rooms hold its steps, each usable alone (docs/architecture.md).
+`quantize` (pipeline.py) is the whole of it; the rooms hold its steps, each usable alone (docs/architecture.md).
 """
 
 from __future__ import annotations

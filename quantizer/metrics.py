@@ -1,4 +1,4 @@
-"""How far the outputs of a quantised model are from those of the float model, and budgets for it.
+"""How far the outputs of a quantized model are from those of the float model, and budgets for it.
 
 Outputs are given as a list over samples of lists over the model's outputs. Every metric is one number, larger is
 better, except `top1`, whose number is the share of changed answers in percent.
@@ -70,7 +70,7 @@ def cosine(expected: Outputs, actual: Outputs) -> float:
 
 
 def sqnr(expected: Outputs, actual: Outputs) -> float:
-    """Signal to quantisation noise over all samples, in decibels; of several outputs the worst."""
+    """Signal to quantization noise over all samples, in decibels; of several outputs the worst."""
     return SQNR.measure(expected, actual)
 
 

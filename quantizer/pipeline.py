@@ -1,4 +1,4 @@
-"""Quantisation from beginning to end, as one pass over the fused float graph."""
+"""Quantization from beginning to end, as one pass over the fused float graph."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Module
 from mslite.converter.mindir.module_copy import copy_module
-from mslite.converter.mindir.quantised import is_quantised
+from mslite.converter.mindir.quantized import is_quantized
 from mslite.converter.passes.naming import make_names_unique
 from mslite.converter.verify.inputs import random_inputs
 from mslite.converter.work import macs
@@ -30,9 +30,9 @@ from mslite.quantizer.precision.stored_weight import StoredWeight
 from mslite.quantizer.progress import Progress, silent
 from mslite.quantizer.report.debug import save_debug_info
 from mslite.quantizer.report.debug_rounds import MAX_ROUNDS
-from mslite.quantizer.results import PruneReport, QuantiseReport
-from mslite.quantizer.rewrite.dequantise import dequantise
-from mslite.quantizer.rewrite.graph import Boundary, quantise_graph
+from mslite.quantizer.results import PruneReport, QuantizeReport
+from mslite.quantizer.rewrite.dequantize import dequantize
+from mslite.quantizer.rewrite.graph import Boundary, quantize_graph
 from mslite.quantizer.settings import ActivationMethod, Method, QuantizerSettings, TargetDevice
 from mslite.quantizer.stages import Stages, stages_of
 from mslite.quantizer.transforms.prepare import prepare
@@ -40,7 +40,7 @@ from mslite.quantizer.transforms.prepare import prepare
 _TUNING_SAMPLES = 16
 
 
-def quantise(
+def quantize(
     module: Module,
     settings: QuantizerSettings,
     source: Source | None = None,
@@ -49,21 +49,21 @@ def quantise(
     progress: Progress | None = None,
     checkpoint: Path | None = None,
     stages: Stages | None = None,
-) -> QuantiseReport:
-    """Prunes and quantises the fused float `module` in place, as the settings say.
+) -> QuantizeReport:
+    """Prunes and quantizes the fused float `module` in place, as the settings say.
 
-    A module that is quantised already passes through untouched. Raises ConversionError and UsageError.
+    A module that is quantized already passes through untouched. Raises ConversionError and UsageError.
     """
-    if settings.transform.export_precision_mode == "FLOAT32" and is_quantised_module(module):
-        return QuantiseReport(notes=tuple(dequantise(module)))
+    if settings.transform.export_precision_mode == "FLOAT32" and is_quantized_module(module):
+        return QuantizeReport(notes=tuple(dequantize(module)))
     if settings.method is None and not settings.prune.method:
-        return QuantiseReport()
+        return QuantizeReport()
     if checkpoint is not None and settings.common.workspace is not None:
         checkpoint = settings.common.workspace / checkpoint.name
-    if is_quantised_module(module):
-        return QuantiseReport(notes=("the source is quantised already; it is left as it is",))
+    if is_quantized_module(module):
+        return QuantizeReport(notes=("the source is quantized already; it is left as it is",))
     pruning = _prune(module, settings, source, progress or silent) if settings.prune.method else None
-    report = _quantise(module, settings, source, boundary, progress, checkpoint, stages)
+    report = _quantize(module, settings, source, boundary, progress, checkpoint, stages)
     if pruning is None:
         return report
     return replace(report, pruning=pruning, notes=(*pruning.notes(), *report.notes))
@@ -80,7 +80,7 @@ def _prune(module: Module, settings: QuantizerSettings, source: Source | None, p
     return report
 
 
-def _quantise(
+def _quantize(
     module: Module,
     settings: QuantizerSettings,
     source: Source | None,
@@ -88,14 +88,14 @@ def _quantise(
     progress: Progress | None,
     checkpoint: Path | None,
     stages: Stages | None,
-) -> QuantiseReport:
+) -> QuantizeReport:
     if settings.method is None:
-        return QuantiseReport()
+        return QuantizeReport()
     original = copy_module(module) if settings.common.debug_info_save_path is not None else None
     if settings.method is Method.WEIGHT_QUANT:
-        from mslite.quantizer.weights.weight_only import quantise_weights
+        from mslite.quantizer.weights.weight_only import quantize_weights
 
-        report = quantise_weights(
+        report = quantize_weights(
             module,
             settings,
             lambda: _tuning_samples(module, settings, source),
@@ -103,11 +103,11 @@ def _quantise(
             progress or silent,
         )
     elif settings.method is Method.DYNAMIC_QUANT:
-        from mslite.quantizer.rewrite.dynamic import quantise_dynamically
+        from mslite.quantizer.rewrite.dynamic import quantize_dynamically
 
-        report = quantise_dynamically(module, settings)
+        report = quantize_dynamically(module, settings)
     else:
-        report = _quantise_fully(module, settings, source, boundary, progress, checkpoint, stages)
+        report = _quantize_fully(module, settings, source, boundary, progress, checkpoint, stages)
     make_names_unique(module)
     if settings.common.debug_info_save_path is not None and original is not None:
         samples = _debug_samples(original, settings, source)
@@ -135,16 +135,16 @@ _ROUNDING = frozenset(
 """Foreign operators of models that were trained with rounding (QAT) and store real numbers."""
 
 
-def is_quantised_module(module: Module) -> bool:
+def is_quantized_module(module: Module) -> bool:
     """True when the source stores integers for real numbers, or was trained with rounding."""
     return any(
         any(node.op.name in _ROUNDING or node.source.partition(" ")[0] in _ROUNDING for node in graph.nodes)
-        or any(is_quantised(value) or value.encoding is not None for value in graph.values())
+        or any(is_quantized(value) or value.encoding is not None for value in graph.values())
         for graph in module.graphs
     )
 
 
-def _quantise_fully(
+def _quantize_fully(
     module: Module,
     settings: QuantizerSettings,
     source: Source | None,
@@ -152,7 +152,7 @@ def _quantise_fully(
     progress: Progress | None,
     checkpoint: Path | None,
     stages: Stages | None,
-) -> QuantiseReport:
+) -> QuantizeReport:
     if settings.full.target_device is TargetDevice.ASCEND:
         raise ConversionError(
             "target_device=ASCEND in [full_quant_param]: Ascend is not a target of this converter",
@@ -178,15 +178,15 @@ def _quantise_fully(
         calibration, choices, tuning = tuned.calibration, tuned.choices, tuned.tuning
         notes += tuned.notes
     if not any(precision is not Precision.FLOAT for precision in choices.values()):
-        notes.append("no node of this model can be quantised; it stays in float")
+        notes.append("no node of this model can be quantized; it stays in float")
     weights: dict[str, StoredWeight] = {}
     for rounder in stages.round_weights:
         weights.update(rounder(module, calibration, data, settings, choices))
     notes += _formless(module) + _too_wide(module, settings)
     before = copy_module(module if calibration.tuned is None else calibration.tuned.teacher)
-    layers = quantise_graph(module, calibration, choices, settings, weights=weights, boundary=boundary)
+    layers = quantize_graph(module, calibration, choices, settings, weights=weights, boundary=boundary)
     found = agreement(before, module, calibration, data, choices, settings) if choices else None
-    report = QuantiseReport(tuple(layers), tuple(notes), calibration.samples, dict(choices), found, tuning)
+    report = QuantizeReport(tuple(layers), tuple(notes), calibration.samples, dict(choices), found, tuning)
     for finish in stages.finish:
         notes += finish(before, module, calibration, data, settings, report)
     return replace(report, notes=tuple(notes))

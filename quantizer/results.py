@@ -1,4 +1,4 @@
-"""What a quantisation did: per layer, and as a whole; what was pruned before, and how far the result agrees."""
+"""What a quantization did: per layer, and as a whole; what was pruned before, and how far the result agrees."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class LayerRecord:
 
 @dataclass(frozen=True)
 class Agreement:
-    """The outputs of the quantised model beside those of the float model; of several outputs the worst."""
+    """The outputs of the quantized model beside those of the float model; of several outputs the worst."""
 
     cosine: float
     """The mean over the samples."""
     sqnr: float
-    """Signal to quantisation noise over all samples, in decibels."""
+    """Signal to quantization noise over all samples, in decibels."""
     samples: int
     are_unseen: bool
     """The samples are not those of the calibration."""
@@ -98,7 +98,7 @@ class PruneReport:
 
 @dataclass(frozen=True)
 class Tuning:
-    """What method=QAT did; cosine and SQNR are those of the quantised model's outputs."""
+    """What method=QAT did; cosine and SQNR are those of the quantized model's outputs."""
 
     losses: tuple[float, ...]
     """Of every step: the power of the difference from the float model's outputs over the power of these."""
@@ -126,8 +126,8 @@ class Tuning:
 
 
 @dataclass(frozen=True)
-class QuantiseReport:
-    """What the quantisation did."""
+class QuantizeReport:
+    """What the quantization did."""
 
     layers: tuple[LayerRecord, ...] = ()
     notes: tuple[str, ...] = ()

@@ -24,7 +24,7 @@ from mslite.quantizer.calibration.statistics import Calibration
 from mslite.quantizer.precision.choices import Choices, Precision, default_choices
 from mslite.quantizer.precision.stored_weight import StoredWeight
 from mslite.quantizer.progress import Progress, silent
-from mslite.quantizer.results import QuantiseReport
+from mslite.quantizer.results import QuantizeReport
 from mslite.quantizer.settings import AccuracyParam, QuantizerSettings
 from mslite.quantizer.tuning.result import Result as TuningResult
 
@@ -39,8 +39,8 @@ Tuner = Callable[[Module, Calibration, CalibrationData, QuantizerSettings, Choic
 """Changes the constants of the float graph for the choices, or the choices with them."""
 Rounder = Callable[[Module, Calibration, CalibrationData, QuantizerSettings, Choices], Mapping[str, StoredWeight]]
 """Decides the integers of weights, by the name of the constant."""
-Finisher = Callable[[Module, Module, Calibration, CalibrationData, QuantizerSettings, QuantiseReport], list[str]]
-"""Looks at the float module, the quantised one, and what was done; returns notes."""
+Finisher = Callable[[Module, Module, Calibration, CalibrationData, QuantizerSettings, QuantizeReport], list[str]]
+"""Looks at the float module, the quantized one, and what was done; returns notes."""
 
 
 @dataclass(frozen=True)
@@ -68,10 +68,10 @@ def stages_of(settings: QuantizerSettings, progress: Progress = silent, workspac
 
 
 def _transforms(settings: QuantizerSettings) -> Iterator[FloatTransform]:
-    if settings.methods.equalise:
-        from mslite.quantizer.transforms.equalise import equalise
+    if settings.methods.equalize:
+        from mslite.quantizer.transforms.equalize import equalize
 
-        yield lambda module, data, settings: equalise(module)
+        yield lambda module, data, settings: equalize(module)
     if settings.methods.smooth:
         from mslite.quantizer.transforms.smooth import smooth
 
@@ -129,7 +129,7 @@ class Accuracy:
         calibration: Calibration,
         data: CalibrationData,
         settings: QuantizerSettings,
-        report: QuantiseReport,
+        report: QuantizeReport,
     ) -> list[str]:
         """Says what the search did, and writes the page. Raises ConversionError."""
         notes = []
@@ -156,7 +156,7 @@ class Accuracy:
                 before, after, calibration, settings, report, compared, alone, tuple(notes), self._progress, name
             )
             complete = partial(write_page, page, self._asked.report)
-            complete()  # whoever quantises without a conversion has no more than this
+            complete()  # whoever quantizes without a conversion has no more than this
             report.pages.append(complete)
             notes.append(f"report: {self._asked.report}")
         return notes

@@ -23,7 +23,7 @@ from .runtimes import RUNTIMES
 
 REFERENCE = "onnxruntime"
 OWN_FLOAT = "mslite float32"
-"""mslite on the float network of the same name, beside a quantised one."""
+"""mslite on the float network of the same name, beside a quantized one."""
 
 
 @dataclass(kw_only=True)
@@ -202,7 +202,7 @@ def measure_all(
 ) -> tuple[list[Row], dict[str, str]]:
     """Every network with every thread count; the rows, and the versions of the runtimes that ran.
 
-    `floats`: the folder of the float networks, to set beside quantised ones.
+    `floats`: the folder of the float networks, to set beside quantized ones.
     """
     rows: list[Row] = []
     versions: dict[str, str] = {}

@@ -19,7 +19,7 @@ _TABLE = re.compile(r"^\*\*1 thread\*\*, median ms:\n\n((?:\|.*\n)+)", re.MULTIL
 _DAY = re.compile(r"^`make bench-peers`, (\d+ \w+ \d{4})", re.MULTILINE)
 _MACHINE = re.compile(r"^Machine: (.*?)\. Versions: (.*)\.$", re.MULTILINE)
 _MEAN = "geometric mean over"
-_COLOURS = ("#c0392b", "#34495e", "#2980b9", "#27ae60", "#8e44ad", "#e08e0b")
+_COLORS = ("#c0392b", "#34495e", "#2980b9", "#27ae60", "#8e44ad", "#e08e0b")
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def picture(found: Measured) -> str:
         found=found,
         rows=rows,
         ticks=[(x(tick), f"{tick:.1f}") for tick in ticks],
-        colours=dict(zip(found.runtimes, _COLOURS, strict=True)),
+        colors=dict(zip(found.runtimes, _COLORS, strict=True)),
         reference=REFERENCE,
         left=left,
         right=right,

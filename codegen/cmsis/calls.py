@@ -1,4 +1,4 @@
-"""What one call of CMSIS-NN is given: the numbers of its structs as C initialisers, constants in its order, working memory.
+"""What one call of CMSIS-NN is given: the numbers of its structs as C initializers, constants in its order, working memory.
 
 Layouts: convolutions' weights [out, kh, kw, in], depthwise ones [kh, kw, out], matrices [out, in]; all int8. Multipliers
 and shifts are int32, one per output channel; a positive shift goes to the left.
@@ -26,7 +26,7 @@ class Made:
     library_function: str
     function: str
     struct: str
-    initialiser: str
+    initializer: str
     inputs: list[Tensor | None]
     scratch_size: int = 0
 

@@ -1,6 +1,6 @@
 """Steps of a program that CMSIS-NN computes to the bit become calls of it; the others stay what they are.
 
-Its requantisation rounds twice, as TensorFlow Lite's reference kernels do in convolutions, sums and products: there all
+Its requantization rounds twice, as TensorFlow Lite's reference kernels do in convolutions, sums and products: there all
 numbers agree. Fully connected layers, which the reference rounds once, in float64, are taken only where both roundings
 agree for every sum that can occur, which is proved channel by channel (`lite_runtime/codegen/call_numbers.cc`).
 """
@@ -37,7 +37,7 @@ def _replaced(step: Step, made: Made) -> Step:
         function=f"mslite_cmsis_nn_run_{made.function}",
         header="cmsis_nn/cmsis_nn.h",
         type=f"mslite_cmsis_nn_{made.struct}",
-        numbers=lambda isa: made.initialiser,
+        numbers=lambda isa: made.initializer,
         files={f"src/cmsis_nn/{name}": _source(name) for name in ("cmsis_nn.h", f"{made.function}.c")},
         more_instructions=None,
     )

@@ -130,7 +130,7 @@ def with_tiles(step: Step, tiles: Tiles) -> Step:
         function="mslite_compressed_run",
         header="compressed/compressed.h",
         type="mslite_compressed",
-        numbers=lambda isa: _initialiser(first, last, fields, isa),
+        numbers=lambda isa: _initializer(first, last, fields, isa),
         files={f"src/compressed/{name}": _source(name) for name in ("compressed.h", "compressed.c")},
         kernels=(step.kernel,),
         more_instructions=_instructions(step, tiles, rows),
@@ -190,13 +190,13 @@ def _instructions(step: Step, tiles: Tiles, rows: int) -> int:
     return unpacking + again
 
 
-def _initialiser(first: Step, last: Step, fields: Sequence[str], isa: str) -> str:
+def _initializer(first: Step, last: Step, fields: Sequence[str], isa: str) -> str:
     """The struct, with the kernel's own numbers as compound literals."""
 
     def pointer(step: Step) -> str:
         if not step.derived:
             return "NULL"
-        name, text = sources.derived_initialiser(step.kernel, step.derived, isa)
+        name, text = sources.derived_initializer(step.kernel, step.derived, isa)
         return f"&(const {name}){text}"
 
     run = sources.run_function(first.kernel, isa)[1]

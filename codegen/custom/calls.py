@@ -33,7 +33,7 @@ _WORD = 8
 def custom_call(step: Step, kind: str, attributes: Sequence[tuple[str, bytes]]) -> Step:
     """The step as a call of CustomKernel, where `problem_of` finds nothing."""
     tensors = [*step.inputs, *step.outputs]
-    text = _initialiser(step, kind, attributes)
+    text = _initializer(step, kind, attributes)
     call = Call(
         function="mslite_custom_run",
         header="custom/custom.h",
@@ -62,7 +62,7 @@ def problem_of(kind: str, attributes: Sequence[tuple[str, bytes]]) -> str:
     return ""
 
 
-def _initialiser(step: Step, kind: str, attributes: Sequence[tuple[str, bytes]]) -> str:
+def _initializer(step: Step, kind: str, attributes: Sequence[tuple[str, bytes]]) -> str:
     """Of `mslite_custom`."""
     tensors = "".join(f"        {_tensor(tensor)},\n" for tensor in (*step.inputs, *step.outputs))
     name = step.name.encode()[:_MAXIMUM_NAME].decode(errors="ignore")

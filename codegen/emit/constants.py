@@ -190,9 +190,9 @@ def declaration(entry: Constant) -> str:
     return f"{text}    struct {{\n{members}\n    }} {entry.name};"
 
 
-def initialiser(entry: Constant) -> str:
+def initializer(entry: Constant) -> str:
     """Its value."""
-    return entry.fields[0].initialiser("      ") if _is_plain(entry) else braced(entry.fields, "      ")
+    return entry.fields[0].initializer("      ") if _is_plain(entry) else braced(entry.fields, "      ")
 
 
 def _is_plain(entry: Constant) -> bool:

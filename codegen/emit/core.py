@@ -138,7 +138,7 @@ def _emit(index: int, plans: Sequence[Planned], isa: str, kernels: dict[str, str
         "functions": {name: sources.run_function(name, isa)[1] for name in used}
         | {name: call.function for name, call in calls.items()},
         "numbers": numbers,
-        "needs_math": any("INFINITY" in one.initialiser or "NAN" in one.initialiser for one in numbers.values() if one),
+        "needs_math": any("INFINITY" in one.initializer or "NAN" in one.initializer for one in numbers.values() if one),
         "reads_caller": None in input_offsets,
         "reports": any("mslite_report_value(" in text or "->failure" in text for text in kernels.values()),
         "macs": sum(step.macs for step in all_steps(program)),
@@ -179,7 +179,7 @@ def _emit(index: int, plans: Sequence[Planned], isa: str, kernels: dict[str, str
 
 _KEEP_ORDER = """\
 #if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("no-schedule-insns") /* loads of neighbours stay side by side, and become one instruction */
+#pragma GCC optimize("no-schedule-insns") /* loads of neighbors stay side by side, and become one instruction */
 #endif
 """
 
@@ -322,7 +322,7 @@ class _Derived:
 
     name: str
     type: str
-    initialiser: str
+    initializer: str
 
 
 def _numbers(table: Table, isa: str) -> dict[Row, _Derived | None]:
@@ -336,14 +336,14 @@ def _numbers(table: Table, isa: str) -> dict[Row, _Derived | None]:
 
 
 def _derived(step: Step, isa: str) -> tuple[str, str] | None:
-    """Type and initialiser."""
+    """Type and initializer."""
     if step.call is not None:
         return step.call.type, step.call.numbers(isa)
     if step.kernel == COPY:
         return "size_t", str(step.outputs[0].size)
     if not step.derived:
         return None
-    return sources.derived_initialiser(step.kernel, step.derived, isa)
+    return sources.derived_initializer(step.kernel, step.derived, isa)
 
 
 _ENVIRONMENT: Environment | None = None
@@ -361,7 +361,7 @@ def _render(template: str, context: dict[str, object]) -> str:
             autoescape=False,
         )
         _ENVIRONMENT.globals.update(
-            declaration=constants_module.declaration, wrapped=wrapped, initialiser=constants_module.initialiser
+            declaration=constants_module.declaration, wrapped=wrapped, initializer=constants_module.initializer
         )
         _ENVIRONMENT.filters.update(grouped=grouped, shape=shape_text, comment=comment, literal=c_string, brief=brief)
     return _ENVIRONMENT.get_template(template).render(context)

@@ -27,7 +27,7 @@ class Field:
         count = "" if self.is_single else f"[{len(self.numbers)}]"
         return f"{indent}{self.numbers.ctype} {self.name}{count};{_comment(self.comment)}"
 
-    def initialiser(self, indent: str) -> str:
+    def initializer(self, indent: str) -> str:
         if self.is_single:
             return self.numbers.texts[0]
         line = "{" + ", ".join(self.numbers.texts) + "}"
@@ -52,16 +52,16 @@ class Group:
         fields = "\n".join(field.declaration(indent + "  ") for field in self.entries[0])
         return f"{indent}struct {{\n{fields}\n{indent}}} {self.name}[{len(self.entries)}];{_comment(self.comment)}"
 
-    def initialiser(self, indent: str) -> str:
+    def initializer(self, indent: str) -> str:
         inner = indent + "  "
         entries = "".join(f"{inner}[{number}] = {braced(entry, inner)},\n" for number, entry in enumerate(self.entries))
         return f"{{\n{entries}{indent}}}"
 
 
 def braced(fields: Sequence[Field | Group], indent: str) -> str:
-    """The initialiser of a struct."""
+    """The initializer of a struct."""
     inner = indent + "  "
-    parts = "".join(f"{inner}.{field.name} = {field.initialiser(inner)},\n" for field in fields)
+    parts = "".join(f"{inner}.{field.name} = {field.initializer(inner)},\n" for field in fields)
     return f"{{\n{parts}{indent}}}"
 
 

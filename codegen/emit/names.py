@@ -32,9 +32,9 @@ class Names:
 
 def short(text: str, fallback: str) -> str:
     """The part of a node's name that tells most, as an identifier of at most 40 characters."""
-    # TensorFlow Lite joins the names of all nodes that became one: the last one that is no normalisation is the layer's.
+    # TensorFlow Lite joins the names of all nodes that became one: the last one that is no normalization is the layer's.
     joined = text.split(";")
-    pieces = [parts for one in joined if not _NORMALISATION.search(one) and (parts := _parts(one))]
+    pieces = [parts for one in joined if not _NORMALIZATION.search(one) and (parts := _parts(one))]
     last = (pieces or [_parts(text.replace(";", "/"))])[-1] or [fallback]
     if len(last) > 1 and len(joined) > 1 and all(parts[0] == last[0] for parts in pieces):
         last = last[1:]  # the network's own name
@@ -42,7 +42,7 @@ def short(text: str, fallback: str) -> str:
     return name if not name[0].isdigit() else f"{fallback}_{name}"
 
 
-_NORMALISATION = re.compile(r"batch_?norm", re.IGNORECASE)
+_NORMALIZATION = re.compile(r"batch_?norm", re.IGNORECASE)
 _NOISE = re.compile(r"(|readvariableop\w*|biasadd\w*|resource\d*|squeeze|fusedbatchnormv3)")
 
 

@@ -45,7 +45,7 @@ def npu_call(step: Step, attributes: Sequence[tuple[str, bytes]]) -> Step:
         )
     if any(at + one.size > call.scratch for at, one in zip(call.places, tensors, strict=True)):
         raise ValueError("a tensor lies outside of its working memory; convert the model again")
-    text = _initialiser(
+    text = _initializer(
         {
             "input_count": len(step.inputs) - OPERANDS_IN_FRONT,
             "output_count": len(step.outputs),
@@ -81,7 +81,7 @@ def _tensor(tensor: Tensor | None) -> Tensor:
     return tensor
 
 
-def _initialiser(numbers: dict[str, int], pieces: Sequence[tuple[int, int]]) -> str:
+def _initializer(numbers: dict[str, int], pieces: Sequence[tuple[int, int]]) -> str:
     """Of `mslite_ethosu`."""
     lines = "".join(f"    .{name} = {number},\n" for name, number in numbers.items())
     places = ", ".join(f"{{{at}, {size}}}" for at, size in pieces)

@@ -127,7 +127,7 @@ _REMEDIES = (
     ("leaves the shape of its output", "Fix the sizes that the model leaves open when it is converted: --inputShape"),
     ("no shape rule", "Write the operator in standard ones, or use another one"),
     ("where kernels take at most", "Join or cut them in groups"),
-    ("no kernel computes on these quantised", "Quantise the operator in another way, or keep it in float32"),
+    ("no kernel computes on these quantized", "Quantize the operator in another way, or keep it in float32"),
 )
 
 

@@ -11,7 +11,7 @@ from mslite.codegen.program import CONTROL, COPY, Nest, Step, Storage, Tensor
 from mslite.converter.mindir.graph import numpy_type
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.tables import QuantParam
-from mslite.converter.mindir.quantised import ROUND_HALF_TO_EVEN
+from mslite.converter.mindir.quantized import ROUND_HALF_TO_EVEN
 
 
 def written_tensor(written: _codegen.WrittenTensor, storage: Storage) -> Tensor:

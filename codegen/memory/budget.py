@@ -89,7 +89,7 @@ def _fewer_bits(program: Program, plan: Plan, picture: Picture, budget: int) -> 
     way = (
         "with 8-bit inputs and outputs (--inputDataType=INT8 --outputDataType=INT8 for converter_lite)"
         if is_int8
-        else "quantised to int8 ([full_quant_param])"
+        else "quantized to int8 ([full_quant_param])"
     )
     return [f"{way} it takes about {size} bytes, {_fitting(size, budget)}"]
 
@@ -140,9 +140,9 @@ def _about_flash(program: Program) -> list[str]:
     ]
     floats = sum(_constants(step) for step in program.steps if any(_is_float(operand) for operand in step.inputs))
     if floats:
-        lines.append(f"weights quantised to int8 take a quarter: {floats // 4} instead of {floats} bytes of them")
+        lines.append(f"weights quantized to int8 take a quarter: {floats // 4} instead of {floats} bytes of them")
     else:
-        lines.append("no weight is a float: quantisation to int8 saves nothing more; the layers must become smaller")
+        lines.append("no weight is a float: quantization to int8 saves nothing more; the layers must become smaller")
     return lines
 
 

@@ -81,8 +81,8 @@ def headers() -> Path:
     )
 
 
-def licence() -> str | None:
-    """The licence of the C that comes from mslite: in the checkout, or in the installed package."""
+def license_text() -> str | None:
+    """The license of the C that comes from mslite: in the checkout, or in the installed package."""
     path = Path(__file__).resolve().parents[2] / "LICENSE"
     if path.is_file():
         return path.read_text()
@@ -273,7 +273,7 @@ def write_project(
             for role, arrays in (("input", case.inputs), ("output", case.outputs)):
                 for k, array in enumerate(arrays):
                     files[f"test/data/model{core.index}_case{number}_{role}{k}.bin"] = array.tobytes()
-    text = licence()
+    text = license_text()
     if text is not None:
         files["LICENSE"] = text
     files |= report or {}

@@ -77,7 +77,7 @@ class Figures:
     measured: Measured | Unmeasured
     misra: Misra = NOT_ASKED
     state: int | None = None
-    """Of a project that trains: bytes of parameters and the optimiser's state that begin the one arena which all programs share;
+    """Of a project that trains: bytes of parameters and the optimizer's state that begin the one arena which all programs share;
     microcontrollers have the first ones in flash."""
 
     @property

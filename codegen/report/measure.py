@@ -76,7 +76,7 @@ def _first_line(text: object) -> str:
 
 
 def _measure(compiler: str, cores: Sequence[Core], target: Target, folder: Path, files: Sequence[str]) -> Measured:
-    options = [*target.options, target.optimisation, *COMMON_OPTIONS]
+    options = [*target.options, target.optimization, *COMMON_OPTIONS]
     definitions = [f"-D{definition}" for core in cores for definition in core.definitions]
     told = ["-fcallgraph-info=su"] if _takes(compiler, "-fcallgraph-info=su", folder) else []
     objects = []

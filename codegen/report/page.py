@@ -21,7 +21,7 @@ from mslite.codegen.report.figures import Figures, ModelFigures
 from mslite.codegen.report.measure import Measured
 
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM = 1040, 380, 76, 22
-_COLOURS = {
+_COLORS = {
     Kind.INPUT: "#4f9d69",
     Kind.ACTIVATION: "#2f6fde",
     Kind.OUTPUT: "#8a5cd6",
@@ -39,7 +39,7 @@ class Box:
     y: float
     width: float
     height: float
-    colour: str
+    color: str
     label: str
     """Empty where there is no room for a line; else the script shows what `room` characters can tell of it."""
     room: int
@@ -77,7 +77,7 @@ def draw(model: ModelFigures) -> Drawing:
     boxes = []
     for one in sorted(picture.rectangles, key=lambda one: -one.size):
         width, height = x(one.last + 1) - x(one.first), y(one.offset) - y(one.offset + one.size)
-        label = _short(one.name.removeprefix("workspace of ")) if height > 12 else ""  # the colour says what it is
+        label = _short(one.name.removeprefix("workspace of ")) if height > 12 else ""  # the color says what it is
         where = f"{grouped(one.size)} bytes at {grouped(one.offset)}"
         title = f"{one.name}\n{one.kind.value}, {where}\nsteps {one.first} to {one.last}"
         boxes.append(
@@ -86,7 +86,7 @@ def draw(model: ModelFigures) -> Drawing:
                 y(one.offset + one.size),
                 round(width, 2),
                 round(height, 2),
-                _COLOURS[one.kind],
+                _COLORS[one.kind],
                 label,
                 int((width - 6) / 6.4),
                 title,
@@ -103,7 +103,7 @@ def draw(model: ModelFigures) -> Drawing:
             )
         )
     kinds = [
-        (kind.value, colour) for kind, colour in _COLOURS.items() if any(one.kind is kind for one in picture.rectangles)
+        (kind.value, color) for kind, color in _COLORS.items() if any(one.kind is kind for one in picture.rectangles)
     ]
     return Drawing(_WIDTH, _HEIGHT, boxes, lines, x(picture.peak), round(step, 2), y(top), columns, kinds)
 

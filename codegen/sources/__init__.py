@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from . import names
-from .layout import LayoutError, initialiser, layout_of, whole_numbers
+from .layout import LayoutError, initializer, layout_of, whole_numbers
 from .reach import UnknownKernel, kernel_named, kernels
 from .write import Writer
 
 __all__ = [
-    "LayoutError", "UnknownKernel", "derived_initialiser", "derived_size", "derived_values", "kernel_files", "kernels",
+    "LayoutError", "UnknownKernel", "derived_initializer", "derived_size", "derived_values", "kernel_files", "kernels",
     "run_function",
 ]  # fmt: skip
 
@@ -34,8 +34,8 @@ def run_function(kernel_name: str, isa: str) -> tuple[str, str]:
     return f"kernels/{names.run_header(kernel, names.own_unit(kernel, isa), isa)}", names.run_name(kernel, isa)
 
 
-def derived_initialiser(kernel_name: str, derived: bytes, isa: str) -> tuple[str, str]:
-    """The struct type of a kernel's derived numbers, and `derived` as its initialiser.
+def derived_initializer(kernel_name: str, derived: bytes, isa: str) -> tuple[str, str]:
+    """The struct type of a kernel's derived numbers, and `derived` as its initializer.
 
     Fields are named, zeros left out; INFINITY and NAN may occur. LayoutError: the bytes are not those of the struct.
     """
@@ -43,7 +43,7 @@ def derived_initialiser(kernel_name: str, derived: bytes, isa: str) -> tuple[str
     if not kernel.derived:
         raise LayoutError(f"{kernel_name} has no derived numbers")
     unit = names.own_unit(kernel, isa)
-    text = initialiser(layout_of(kernel.derived, unit.path, unit.isa), derived)
+    text = initializer(layout_of(kernel.derived, unit.path, unit.isa), derived)
     return names.derived_name(kernel, unit), text
 
 

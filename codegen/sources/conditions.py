@@ -6,7 +6,7 @@ import re
 from collections.abc import Set
 
 from .macros import Macro, Table, expand
-from .tokens import Token, significant, tokenise
+from .tokens import Token, significant, tokenize
 
 _LEVELS = (("||",), ("&&",), ("==", "!="), ("<", ">", "<=", ">="), ("+", "-"), ("*", "/", "%"))
 _OPEN = "__open"
@@ -20,7 +20,7 @@ def evaluate(condition: str, table: Table, open_names: Set[str] = frozenset()) -
     """
     known = {name: macro for name, macro in table.items() if name not in open_names}
     known |= {name: Macro(name, None, (Token("name", _OPEN),)) for name in open_names}
-    tokens = significant(expand(tokenise(_without_defined(condition, known, open_names)), known))
+    tokens = significant(expand(tokenize(_without_defined(condition, known, open_names)), known))
     value, rest = _binary(tokens, 0)
     if rest:
         raise ValueError(f"cannot read the condition {condition}")
@@ -30,7 +30,7 @@ def evaluate(condition: str, table: Table, open_names: Set[str] = frozenset()) -
 def simplified(condition: str, table: Table, open_names: Set[str] = frozenset()) -> str:
     """An open condition without the conjuncts that are known to hold."""
     parts, depth, current = [], 0, ""
-    for token in tokenise(condition):
+    for token in tokenize(condition):
         depth += (token.text == "(") - (token.text == ")")
         if token.text == "||" and depth == 0:
             return condition

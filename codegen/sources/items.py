@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from .macros import Table, call_at, expand, substitute
 from .text import laid_out, realigned
-from .tokens import KEYWORDS, Token, join, matching, significant, tokenise
+from .tokens import KEYWORDS, Token, join, matching, significant, tokenize
 
 
 @dataclass(eq=False)
@@ -93,12 +93,12 @@ def _declaration_end(tokens: list[Token]) -> int:
 
 def make_item(text: str, table: Table) -> Item:
     """One piece of code: the names that it defines, or the parts that it stands for."""
-    tokens = significant(tokenise(text))
+    tokens = significant(tokenize(text))
     macro = table.get(tokens[0].text)
     if macro is not None and macro.parameters is not None and macro.name != "MSLITE_ISA_NAME":
         call = call_at(tokens, 0, macro)
         if call is not None:
-            raw = list(tokenise(text))
+            raw = list(tokenize(text))
             given = call_at(raw, 0, macro)
             assert given is not None
             body = realigned(laid_out(join(macro.body)), laid_out(join(substitute(macro, given[0]))))
@@ -111,7 +111,7 @@ def _parts(text: str, table: Table) -> Iterator[Item]:
     at = 0
     while text[at:].strip():
         at += len(text[at:]) - len(text[at:].lstrip())
-        end = code_end(text, at, list(tokenise(text[at:])), table)
+        end = code_end(text, at, list(tokenize(text[at:])), table)
         yield make_item(text[at:end].rstrip(), table)
         at = end
 

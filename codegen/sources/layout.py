@@ -1,4 +1,4 @@
-"""Derived numbers as C initialisers: the struct's layout is read from its definition, and its bytes are printed by field."""
+"""Derived numbers as C initializers: the struct's layout is read from its definition, and its bytes are printed by field."""
 
 from __future__ import annotations
 
@@ -84,8 +84,8 @@ class Union:
 Layout = Scalar | Array | Struct | Union
 
 
-def initialiser(layout: Layout, data: bytes, indent: str = "") -> str:
-    """C text of a braced initialiser; what is zero is left out. `indent` is that of the line it begins in."""
+def initializer(layout: Layout, data: bytes, indent: str = "") -> str:
+    """C text of a braced initializer; what is zero is left out. `indent` is that of the line it begins in."""
     if len(data) != layout.size:
         raise LayoutError(f"{len(data)} bytes for a struct of {layout.size}")
     return _text(layout, data, indent) or _zero(layout)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from .tokens import Token, arguments, join, tokenise
+from .tokens import Token, arguments, join, tokenize
 
 _DEFINE = re.compile(r"#\s*define\s+(\w+)(\(([^)]*)\))?[ \t]*(.*)", re.DOTALL)
 
@@ -30,7 +30,7 @@ def read_define(directive: str) -> Macro:
     parameters = None
     if match[2] is not None:
         parameters = tuple(name.strip() for name in match[3].replace("\\\n", " ").split(",") if name.strip())
-    body = [token for token in tokenise(match[4]) if token.kind != "comment"]
+    body = [token for token in tokenize(match[4]) if token.kind != "comment"]
     while body and body[-1].kind == "space":
         body.pop()
     return Macro(match[1], parameters, tuple(body))
@@ -71,7 +71,7 @@ def substitute(macro: Macro, given: Sequence[Sequence[Token]], table: Table | No
                 result.pop()
             left = result.pop().text if result else ""
             right = list(named.get(body[after].text, [body[after]]))
-            pasted = tokenise(left + (right[0].text if right else ""))
+            pasted = tokenize(left + (right[0].text if right else ""))
             result.extend(pasted)
             result.extend(right[1:])
             at = after + 1

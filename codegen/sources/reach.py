@@ -10,7 +10,7 @@ from functools import lru_cache
 from . import locate
 from .items import Item
 from .macros import expand, read_define
-from .tokens import KEYWORDS, Token, matching, significant, tokenise
+from .tokens import KEYWORDS, Token, matching, significant, tokenize
 from .units import MICRO, Unit, isa_of, lines_of, load
 
 _ALIAS = re.compile(r"#define (\w+) MSLITE_ISA_NAME\((\w+)\)")
@@ -60,7 +60,7 @@ def kernel_named(name: str, isa: str) -> Kernel:
 
 
 def _entry(path: str, leaf: Item) -> Kernel:
-    tokens = significant(expand(tokenise(leaf.text), leaf.table))
+    tokens = significant(expand(tokenize(leaf.text), leaf.table))
     fields: dict[str, list[Token]] = {}
     at = next(index for index, token in enumerate(tokens) if token.text == "{") + 1
     while at < len(tokens) and tokens[at].text == ".":
@@ -149,7 +149,7 @@ def _keep(result: Reached, unit: Unit, item: Item, queue: list[tuple[Unit, str]]
     result.items.add(item)
     names = used_names(item)
     for which, _ in item.opened:
-        names |= {token.text for text in unit.branches[which] for token in significant(tokenise(text))}
+        names |= {token.text for text in unit.branches[which] for token in significant(tokenize(text))}
     result.names |= names
     queue.extend((unit, name) for name in sorted(names))
 
@@ -211,7 +211,7 @@ def used_macros(item: Item) -> frozenset[str]:
 def expanded(item: Item, used: set[str] | None = None) -> list[Token]:
     """An item's text without macros, those defined inside of it included."""
     if "#" not in item.text:
-        return expand(tokenise(item.text), item.table, used)
+        return expand(tokenize(item.text), item.table, used)
     table = dict(item.table)
     result: list[Token] = []
     pending = ""
@@ -220,14 +220,14 @@ def expanded(item: Item, used: set[str] | None = None) -> list[Token]:
         if not is_directive:
             pending += line
             continue
-        result += expand(tokenise(pending), table, used)
+        result += expand(tokenize(pending), table, used)
         pending = ""
         if word == "define":
             macro = read_define(line.strip())
             table[macro.name] = macro
         elif word == "undef":
             table.pop(line.split()[1], None)
-    return result + expand(tokenise(pending), table, used)
+    return result + expand(tokenize(pending), table, used)
 
 
 def _declares(tokens: list[Token], at: int) -> bool:

@@ -6,14 +6,14 @@ import re
 import textwrap
 from collections.abc import Mapping
 
-from .tokens import Token, join, tokenise
+from .tokens import Token, join, tokenize
 
 
 def renamed(text: str, renames: Mapping[str, str]) -> str:
     """With other names; nothing is left of MSLITE_ISA_NAME."""
     tokens = [
         Token(token.kind, renames[token.text]) if token.kind == "name" and token.text in renames else token
-        for token in tokenise(text)
+        for token in tokenize(text)
     ]
     changed = realigned(text, re.sub(r"MSLITE_ISA_NAME\((\w+)\)", r"\1", join(tokens)))
     return _backslashes_aligned(changed) if "\\\n" in changed else changed

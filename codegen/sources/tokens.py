@@ -92,7 +92,7 @@ _KNOWN = _Known()
 
 
 @lru_cache(maxsize=4096)
-def tokenise(text: str) -> tuple[Token, ...]:
+def tokenize(text: str) -> tuple[Token, ...]:
     return tuple(map(_KNOWN.__getitem__, _TEXT.findall(text)))
 
 

@@ -11,7 +11,7 @@ from . import locate
 from .conditions import evaluate, simplified
 from .items import Item, code_end, make_item, offsets
 from .macros import Macro, Table, read_define
-from .tokens import tokenise
+from .tokens import tokenize
 
 _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(\w+)[ \t]*(.*)", re.DOTALL)
 _ALIAS = re.compile(r"#define (\w+) MSLITE_ISA_NAME\((\w+)\)$")
@@ -197,7 +197,7 @@ class _Reader:
 
     def _items(self, text: str, table: Table) -> tuple[str, list[Item]]:
         items: list[Item] = []
-        all_tokens = list(tokenise(text))
+        all_tokens = list(tokenize(text))
         starts = {at: index for index, at in enumerate(offsets(all_tokens))}
         comment = file_comment = ""
         spaced = False

@@ -15,7 +15,7 @@ from .includes import BASIC, include_lines, system_headers
 from .items import Item
 from .reach import Kernel, Reached, aliases, headers, reach, used_macros, used_names, visible
 from .text import renamed
-from .tokens import significant, tokenise
+from .tokens import significant, tokenize
 from .units import Unit, load
 
 _COMMENTS = {
@@ -339,4 +339,4 @@ class Writer:
 
 @lru_cache(maxsize=1024)
 def _words(text: str) -> frozenset[str]:
-    return frozenset(token.text for token in significant(tokenise(text)) if token.kind == "name")
+    return frozenset(token.text for token in significant(tokenize(text)) if token.kind == "name")

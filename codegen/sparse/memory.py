@@ -17,7 +17,7 @@ from mslite.converter.training import LayerUpdate, TrainSettings, is_stored, rea
 
 @dataclass
 class Needed:
-    """Bytes of parameters with the optimiser's state, and of the arena, which begins with them."""
+    """Bytes of parameters with the optimizer's state, and of the arena, which begins with them."""
 
     state: int
     arena: int

@@ -17,7 +17,7 @@ from mslite.converter.training import as_text
 
 _WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM = 1060, 230, 76, 12, 26
 _SHADES = ("#a9c7f7", "#6ea0ff", "#2f6fde", "#1c4696")
-_COLOURS: dict[Fraction, str] = {Fraction(0): "#d98c2b", **dict(zip(SHARES, _SHADES, strict=True))}
+_COLORS: dict[Fraction, str] = {Fraction(0): "#d98c2b", **dict(zip(SHARES, _SHADES, strict=True))}
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Bar:
     y: float
     width: float
     height: float
-    colour: str
+    color: str
     title: str
     is_chosen: bool
 
@@ -73,15 +73,15 @@ def _bars(result: Result, chosen: Sequence[Choice]) -> Bars:
         return round(_TOP + room * (high - value) / spread, 2)
 
     step = (_WIDTH - _LEFT) / max(1, len(layers))
-    width = step / (len(_COLOURS) + 1)
+    width = step / (len(_COLORS) + 1)
     bars = []
     for one in result.tried:
-        place = list(_COLOURS).index(one.choice.share)
+        place = list(_COLORS).index(one.choice.share)
         top, foot = sorted((y(one.contribution), y(0)))
         title = f"{one.choice.text}\ncontribution {one.contribution:.4f}\n{grouped(one.bytes)} bytes alone"
         x = _LEFT + step * layers.index(one.choice.layer) + width * (place + 0.5)
         bars.append(
-            Bar(round(x, 2), top, round(width, 2), max(0.5, round(foot - top, 2)), _COLOURS[one.choice.share], title,
+            Bar(round(x, 2), top, round(width, 2), max(0.5, round(foot - top, 2)), _COLORS[one.choice.share], title,
                 one.choice in chosen)
         )  # fmt: skip
     lines = [(y(low + spread * share), _number(low + spread * share, spread)) for share in (0, 0.5, 1)]
@@ -125,7 +125,7 @@ def report_page(result: Result, model: Path, data: Path, written: Path, target: 
         target=target,
         bars=_bars(result, list(chosen)),
         path=_path(result),
-        legend=[(name_of(share), colour) for share, colour in _COLOURS.items()],
+        legend=[(name_of(share), color) for share, color in _COLORS.items()],
         updates=[(name, as_text(update)) for name, update in result.updates],
         tried=[(one, name_of(one.choice.share)) for one in result.tried],
         chosen=chosen,

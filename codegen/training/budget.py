@@ -19,7 +19,7 @@ def check_training_budgets(budgets: Budgets, programs: Programs, figures: Figure
         peak = make_picture(programs.training[0], step).peak_layer
         lines = [
             f"RAM: {figures.ram} bytes are needed, {figures.ram - budgets.ram} more than --ramBudget={budgets.ram}",
-            f"  parameters {parameters} bytes, the optimiser's state {len(programs.state) - parameters}, the rest of a step "
+            f"  parameters {parameters} bytes, the optimizer's state {len(programs.state) - parameters}, the rest of a step "
             f"{figures.ram - len(programs.state)}, the peak is at {short(peak, 'step')}",
             f"  inference with these parameters: {inference.size} bytes",
             "  one row at a time (--batchSize=1), SGD, which keeps no state, and fewer layers and channels (--sparseUpdate) "

@@ -25,7 +25,7 @@ _ELEMENTWISE = frozenset({"SGD", "ApplyMomentum", "Adam", "AdamWeightDecay"})
 
 @dataclass(frozen=True)
 class Variable:
-    """A parameter or part of the optimiser's state: where it lies, in bytes from the beginning of the arena."""
+    """A parameter or part of the optimizer's state: where it lies, in bytes from the beginning of the arena."""
 
     name: str
     shape: tuple[int, ...]
@@ -122,7 +122,7 @@ def root(tensor: Tensor) -> Tensor:
 
 
 def assign_directly(program: Program) -> None:
-    """Lets an optimiser write its results where the variables are, in place of copies at the end, where it is the last that
+    """Lets an optimizer write its results where the variables are, in place of copies at the end, where it is the last that
     reads what the variable held before."""
     for copy in [step for step in program.steps if step.kernel == COPY]:
         value, variable = copy.inputs[0], copy.outputs[0]
@@ -148,7 +148,7 @@ def _may_write(program: Program, maker: Step, value: Tensor, variable: Tensor, c
 
 
 def update_early(program: Program) -> None:
-    """Moves the optimiser's steps to where their gradient is there and nobody reads the old value any more, so that gradients do
+    """Moves the optimizer's steps to where their gradient is there and nobody reads the old value any more, so that gradients do
     not lie side by side until the end."""
     made = {root(output): step for step in program.steps for output in step.outputs}
     readers: dict[Tensor, list[Step]] = {}
@@ -157,7 +157,7 @@ def update_early(program: Program) -> None:
             if operand is not None:
                 readers.setdefault(root(operand), []).append(step)
     results = {root(one) for one in program.outputs}
-    updates: set[Step] = set()  # steps that lead to variables only: the backward pass and the optimiser
+    updates: set[Step] = set()  # steps that lead to variables only: the backward pass and the optimizer
     for step in reversed(program.steps):
         targets = [root(output) for output in step.outputs]
         ends = [one.storage is Storage.VARIABLE or all(r in updates for r in readers.get(one, [])) for one in targets]

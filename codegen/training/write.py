@@ -180,9 +180,9 @@ def _data(project: Project) -> dict[str, str | bytes]:
         "training/parameters.json": json.dumps(known, indent=1) + "\n",
         "training/inference.ms": project.inference.read_bytes(),
     }
-    licence = project_files.licence()
-    if licence is not None:
-        files["LICENSE"] = licence
+    license = project_files.license_text()
+    if license is not None:
+        files["LICENSE"] = license
     for number, (inputs, outputs) in enumerate(project.recorded.steps):
         for role, arrays in (("input", inputs), ("output", outputs)):
             for k, array in enumerate(arrays):

@@ -1,4 +1,4 @@
-"""The judgement of a model: what a version of MindSpore Lite would refuse, or compute wrong."""
+"""The judgment of a model: what a version of MindSpore Lite would refuse, or compute wrong."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mslite.converter.mindir.graph import Module, Node
 from mslite.converter.mindir.ops.control_flow import PartialFusion
 from mslite.converter.mindir.ops.custom import Custom
 from mslite.converter.mindir.ops.enums import DataType, Format, QuantType, WeightQuantCompressType
-from mslite.converter.mindir.quantised import NARROW, channel_axis, channel_axis_before_2
+from mslite.converter.mindir.quantized import NARROW, channel_axis, channel_axis_before_2
 
 _CHOOSING = (DataType.FLOAT32, DataType.FLOAT16, DataType.INT8, DataType.INT32, DataType.BOOL)
 """The first operand of one of these types decides which kernel a node gets."""

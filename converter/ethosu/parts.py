@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from mslite.converter.mindir.graph import Graph, Node, Value
-from mslite.converter.mindir.quantised import only_moves
+from mslite.converter.mindir.quantized import only_moves
 
 
 @dataclass(frozen=True)
@@ -61,11 +61,11 @@ class _Groups:
             self._group[id(node)] = first
         self._members[first] += self._members.pop(second)
         for own, others in ((self._after, self._before), (self._before, self._after)):
-            for neighbour in own.pop(second):
-                others[neighbour].discard(second)
-                if neighbour != first:
-                    others[neighbour].add(first)
-                    own[first].add(neighbour)
+            for neighbor in own.pop(second):
+                others[neighbor].discard(second)
+                if neighbor != first:
+                    others[neighbor].add(first)
+                    own[first].add(neighbor)
             own[first].discard(second)
 
     def _leads(self, first: int, second: int) -> bool:

@@ -13,7 +13,7 @@ from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.mindir.ops.quantization import QuantDTypeCast
 from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.converter.mindir.order import execution_order
-from mslite.converter.mindir.quantised import SHIFTS, is_quantised, same_records
+from mslite.converter.mindir.quantized import SHIFTS, is_quantized, same_records
 from mslite.converter.tflite_writer import File, refusal, write_tflite
 
 from .facts import PartFacts, Placement
@@ -51,7 +51,7 @@ def place_on_npu(module: Module, settings: NpuSettings) -> Placement:
 
 
 def round_scales(module: Module) -> None:
-    """Scales become numbers of 32 bits, as TensorFlow Lite has them: those of our quantiser have 64, and all of the model should
+    """Scales become numbers of 32 bits, as TensorFlow Lite has them: those of our quantizer have 64, and all of the model should
     compute with the same."""
     for graph in module.graphs:
         for value in graph.values():
@@ -70,7 +70,7 @@ def _summary(left: list[tuple[str, str, str]]) -> str:
 
 
 def _concerns_integers(node: Node) -> bool:
-    return any(is_quantised(value) and not value.is_constant for value in (*node.inputs, *node.outputs))
+    return any(is_quantized(value) and not value.is_constant for value in (*node.inputs, *node.outputs))
 
 
 def _compile_all(graph: Graph, why: dict[Node, str], settings: NpuSettings) -> list[tuple[Part, File, Compiled]]:

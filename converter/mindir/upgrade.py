@@ -38,7 +38,7 @@ def refuse_removed_operator(number: int, version: str) -> None:
 
 
 def upgrade(meta: MetaGraph) -> None:
-    """Rewrites what an old file says differently, in place: placeholder quantisation records, activation 20, InstanceNorm with
+    """Rewrites what an old file says differently, in place: placeholder quantization records, activation 20, InstanceNorm with
     channels last, TopKFusion, sizes and rounding of Resize, a bias of one number, lists that are operands of Split and Squeeze."""
     version = version_of(meta.version) or (2, 0)
     if version < (1, 6):

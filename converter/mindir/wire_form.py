@@ -9,7 +9,7 @@ from .ops import Operator
 from .ops.enums import DataType, Format
 from .ops.pooling import AvgPoolFusion, MaxPoolFusion
 from .ops.tables import QuantParam
-from .quantised import NARROW
+from .quantized import NARROW
 
 PACKS_CONSTANTS = frozenset({"Conv2DFusion", "Conv2dTransposeFusion", "MatMulFusion"})
 """Operators that pack their constants when a model is built. MindSpore Lite 1.x frees the stored ones then, without asking who
@@ -68,7 +68,7 @@ def _image_of(node: Node) -> tuple[int, int]:
 
 
 def valid_records(value: Value) -> list[QuantParam] | None:
-    """The value's quantisation records; those of stored integers are marked as valid, because MindSpore Lite passes over others.
+    """The value's quantization records; those of stored integers are marked as valid, because MindSpore Lite passes over others.
     None where it has none."""
     return [
         dataclasses.replace(record, inited=record.inited or value.dtype in _INTEGERS) for record in value.quant

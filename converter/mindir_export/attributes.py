@@ -12,9 +12,9 @@ from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.custom import Custom
 from mslite.converter.mindir.wire import to_custom
 from mslite.converter.parsers.mindir.messages import (
-    LINEAR_QUANTISATION,
-    QUANTISATION_LISTS,
-    RESULT_QUANTISATION,
+    LINEAR_QUANTIZATION,
+    QUANTIZATION_LISTS,
+    RESULT_QUANTIZATION,
     TENSOR_TYPES,
     AttributeType,
 )
@@ -120,31 +120,31 @@ def describe_results(node: Message, values: Iterable[Value]) -> None:
 
 
 def set_contents(tensor: Message, value: Value, array: Array | None) -> None:
-    """Type, dimensions and quantisation of a constant; the bytes are added by the caller."""
+    """Type, dimensions and quantization of a constant; the bytes are added by the caller."""
     shape = value.shape if array is None else array.shape
     tensor.data_type = _TENSOR_NUMBERS[value.dtype if array is None else data_type_of(array)]
     tensor.dims.extend(shape or ())
     if value.encoding is not None:
         tensor.compression_type = int(value.encoding.compression)
-    _quantise(tensor, value)
+    _quantize(tensor, value)
 
 
-def _quantise(tensor: Message, value: Value) -> None:
+def _quantize(tensor: Message, value: Value) -> None:
     if not value.quant:
         return
-    record = tensor.quant_params.add(quant_algo_name=LINEAR_QUANTISATION)
-    for name, field in QUANTISATION_LISTS.items():
+    record = tensor.quant_params.add(quant_algo_name=LINEAR_QUANTIZATION)
+    for name, field in QUANTIZATION_LISTS.items():
         numbers = record.attribute.add(name=name, type=int(AttributeType.LIST))
         for parameter in value.quant:
             set_value(numbers.values.add(), getattr(parameter, field), in_sequence=True)
 
 
-def add_quantisation(owner: Message, name: str, values: Iterable[Value]) -> None:
-    """An attribute that says how the results of a node, or the inputs of a graph, are quantised; none when they are not."""
+def add_quantization(owner: Message, name: str, values: Iterable[Value]) -> None:
+    """An attribute that says how the results of a node, or the inputs of a graph, are quantized; none when they are not."""
     values = list(values)
     if not any(value.quant for value in values):
         return
     record = owner.attribute.add(name=name, type=int(AttributeType.LIST))
     for value in values:
-        tensor = record.values.add(type=int(AttributeType.TENSORS)).tensors.add(name=RESULT_QUANTISATION)
-        _quantise(tensor, value)
+        tensor = record.values.add(type=int(AttributeType.TENSORS)).tensors.add(name=RESULT_QUANTIZATION)
+        _quantize(tensor, value)

@@ -18,18 +18,18 @@ from mslite.converter.mindir.ops.control_flow import Call, PartialFusion, Switch
 from mslite.converter.mindir.ops.enums import DataType, Format, QuantType
 from mslite.converter.mindir.ops.normalization import InstanceNorm
 from mslite.converter.parsers.mindir.messages import (
-    INPUT_QUANTISATION,
+    INPUT_QUANTIZATION,
     INPUT_SIZES,
     PRODUCER_VERSION,
-    QUANTISATION_KIND,
-    RESULT_QUANTISATION,
+    QUANTIZATION_KIND,
+    RESULT_QUANTIZATION,
     AttributeType,
     ModelProto,
 )
 from mslite.converter.parsers.mindir.weights import CONVOLUTIONS
 from mslite.converter.parsers.protobuf import Message
 
-from .attributes import add, add_operator, add_quantisation, describe, describe_results, set_contents, set_value
+from .attributes import add, add_operator, add_quantization, describe, describe_results, set_contents, set_value
 
 IR_VERSION = "0.1.1"
 MINDIR_VERSION = 1
@@ -109,7 +109,7 @@ class _GraphWriter:
             add(self._proto, "format", self._layout.name)
         for value in self._graph.inputs:
             describe(self._proto.input.add(name=self._name(value)).tensor.add(), value)
-        add_quantisation(self._proto, INPUT_QUANTISATION, self._graph.inputs)
+        add_quantization(self._proto, INPUT_QUANTIZATION, self._graph.inputs)
         if self._main and any(value.size_marks for value in self._graph.inputs):
             add(self._proto, INPUT_SIZES, tuple(packed(value.size_marks) for value in self._graph.inputs))
         for node in self._graph.nodes:
@@ -201,9 +201,9 @@ class _GraphWriter:
         self._operator(record, node)
         if not isinstance(node.op, PartialFusion) and node.op.declaration.outputs[0].name != "closure":
             describe_results(record, node.outputs)
-            add_quantisation(record, RESULT_QUANTISATION, node.outputs)
+            add_quantization(record, RESULT_QUANTIZATION, node.outputs)
         if node.quant_type is not QuantType.QUANT_NONE:
-            add(record, QUANTISATION_KIND, int(node.quant_type))
+            add(record, QUANTIZATION_KIND, int(node.quant_type))
         if several:
             for index, value in enumerate(node.outputs):
                 if value.users or value in self._graph.outputs:

@@ -13,12 +13,12 @@ from mslite.converter.mindir.ops.unary import Cast
 from mslite.converter.passes.cleanup import remove_dead_code
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.graph_edit import changed
-from mslite.converter.passes.quantised_boundary import (
+from mslite.converter.passes.quantized_boundary import (
     BYTES,
-    cast_quantised_input,
-    cast_quantised_output,
+    cast_quantized_input,
+    cast_quantized_output,
     may_change,
-    take_in_dequantising,
+    take_in_dequantizing,
     take_in_rounding,
 )
 
@@ -41,7 +41,7 @@ def set_boundary_types(module: Module, context: Context) -> None:
             if wanted_input in BYTES:
                 take_in_rounding(module.main, value)
             if may_change(value, wanted_input):
-                cast_quantised_input(module.main, value, wanted_input)
+                cast_quantized_input(module.main, value, wanted_input)
             elif _applies(value, wanted_input):
                 _cast_input(module.main, value, wanted_input)
     if wanted_output is not None:
@@ -52,9 +52,9 @@ def set_boundary_types(module: Module, context: Context) -> None:
         graph = module.main
         if wanted_output in BYTES:
             for value in list(graph.outputs):
-                take_in_dequantising(graph, value)
+                take_in_dequantizing(graph, value)
         graph.outputs = [
-            cast_quantised_output(graph, value, wanted_output)
+            cast_quantized_output(graph, value, wanted_output)
             if may_change(value, wanted_output)
             else _cast_output(graph, value, wanted_output)
             if _applies(value, wanted_output)

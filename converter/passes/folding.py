@@ -36,7 +36,7 @@ _REARRANGING = frozenset(
     | {"Split", "Unstack"}
 )
 """What they make of a parameter is trained as the parameter itself would be."""
-_QUANTISED_TYPES = (DataType.INT8, DataType.UINT8, DataType.INT16)
+_QUANTIZED_TYPES = (DataType.INT8, DataType.UINT8, DataType.INT16)
 _INTEGERS = (DataType.INT32, DataType.INT64)
 
 
@@ -48,27 +48,27 @@ def fold_constants(module: Module, context: Context) -> None:
             if shared.intersection(node.inputs):
                 continue
             with contradictions_at(node.name, node.op.name):
-                if _is_quantised(node) or not _fold_known(graph, node, context):
+                if _is_quantized(node) or not _fold_known(graph, node, context):
                     _fold_constant(graph, node, context)
         graph.nodes = live_nodes(graph)
 
 
-def _is_quantised(node: Node) -> bool:
+def _is_quantized(node: Node) -> bool:
     return node.quant_type != 0 or any(value.quant for value in (*node.inputs, *node.outputs))
 
 
 def _kernels_know(node: Node) -> bool:
-    """True when the kernels see what is quantised: they look at 8 and 16-bit inputs, and never at outputs."""
+    """True when the kernels see what is quantized: they look at 8 and 16-bit inputs, and never at outputs."""
     records = [value.quant for value in node.inputs]
-    return all(not value.quant or value.dtype in _QUANTISED_TYPES for value in node.inputs) and all(
+    return all(not value.quant or value.dtype in _QUANTIZED_TYPES for value in node.inputs) and all(
         not value.quant or value.quant in records for value in node.outputs
     )
 
 
-def _note_quantised(node: Node, context: Context) -> None:
+def _note_quantized(node: Node, context: Context) -> None:
     """Stored integers stand for other numbers: kernels that fold may move them, not compute on them."""
     names = ", ".join(f"'{value.name}'" for value in (*node.inputs, *node.outputs) if value.quant)
-    what = f"{names} hold quantised values" if names else "it computes on quantised values"
+    what = f"{names} hold quantized values" if names else "it computes on quantized values"
     context.note(f"{node.op.name} '{node.name}' has constant inputs but stays: {what}, which are not computed with")
 
 
@@ -102,14 +102,14 @@ def _fold_constant(graph: Graph, node: Node, context: Context) -> None:
     if not all(value.is_static for value in node.outputs) or not _small_enough(node, context):
         return
     if node.quant_type != 0 or not _kernels_know(node):
-        _note_quantised(node, context)
+        _note_quantized(node, context)
         return
     try:
         facts = [native.Facts(value.dtype, value.shape, None, value.data, value.quant) for value in node.inputs]
         arrays = native.evaluate(node.op, facts, len(node.outputs))
     except native.RuleError as error:
-        if _is_quantised(node):
-            _note_quantised(node, context)
+        if _is_quantized(node):
+            _note_quantized(node, context)
             return
         context.note(f"{node.op.name} '{node.name}' has constant inputs but stays: {error}")
         return

@@ -10,7 +10,7 @@ from mslite.converter.mindir.graph import SYMBOL_LIMIT, Module, Node, Value, is_
 from mslite.converter.mindir.ops.control_flow import Call, PartialFusion, Switch, SwitchLayer
 from mslite.converter.mindir.ops.custom import Custom
 from mslite.converter.mindir.ops.enums import DataType, Format, QuantType
-from mslite.converter.mindir.quantised import NARROW, is_quantised
+from mslite.converter.mindir.quantized import NARROW, is_quantized
 from mslite.converter.mindir.stand_in import is_stand_in
 from mslite.converter.passes import native
 from mslite.converter.passes.context import Context
@@ -167,7 +167,7 @@ def infer_node(node: Node, context: Context) -> Blocker | None:
         results[0] = _permuted(results[0], lambda rank: inverse(channels_last(rank)))
     for value, result in zip(node.outputs, results, strict=True):
         value.shape = result.shape
-        if not (on_integers and is_quantised(value)):
+        if not (on_integers and is_quantized(value)):
             value.dtype = result.dtype
         if result.known is not None:
             context.known[value] = result.known

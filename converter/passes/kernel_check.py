@@ -8,7 +8,7 @@ from mslite import _native
 from mslite.converter.errors import Blocker
 from mslite.converter.mindir.graph import SYMBOL_LIMIT, Module, Node, Value
 from mslite.converter.mindir.ops.enums import DataType
-from mslite.converter.mindir.quantised import is_quantised
+from mslite.converter.mindir.quantized import is_quantized
 from mslite.converter.passes import native
 
 _REMEDY = (
@@ -32,7 +32,7 @@ _SIZES = (1, 8, 64, 512)
 def nodes_without_kernels(module: Module) -> list[Blocker]:
     """The nodes that no portable kernel takes, neither in their own types nor in wider ones between casts.
 
-    Nodes whose ranks, or whose steering operands, only running tells are not judged; gradients and optimisers belong to
+    Nodes whose ranks, or whose steering operands, only running tells are not judged; gradients and optimizers belong to
     training."""
     return [
         Blocker(node.name, node.op.name, f"no kernel of the runtime takes {_call(node)}", _REMEDY)
@@ -46,7 +46,7 @@ def nodes_without_kernels(module: Module) -> list[Blocker]:
 @functools.cache
 def _on_integers_alone() -> frozenset[str]:
     """Operators that there are no real numbers for: their records are judged when they are made."""
-    integers = set(_native.quantised_kernels())
+    integers = set(_native.quantized_kernels())
     kernels = [(name, operator) for name, operator, _, _ in _native.kernels()]
     reals = {operator for name, operator in kernels if name not in integers}
     return frozenset(operator for _, operator in kernels if operator not in reals)
@@ -77,7 +77,7 @@ def _steers(value: Value) -> bool:
 
 
 def _meaning(value: Value) -> DataType:
-    return DataType.FLOAT32 if is_quantised(value) or value.quant else value.dtype
+    return DataType.FLOAT32 if is_quantized(value) or value.quant else value.dtype
 
 
 def _facts(value: Value, size: int) -> native.Facts:

@@ -23,7 +23,7 @@ from mslite.converter.passes.naming import make_names_unique
 from mslite.converter.passes.narrowing import narrow_proven_int64
 from mslite.converter.passes.old_forms import upgrade_old_forms
 from mslite.converter.passes.positive_scales import make_scales_positive
-from mslite.converter.passes.quantised_nodes import form_quantised_nodes
+from mslite.converter.passes.quantized_nodes import form_quantized_nodes
 from mslite.converter.passes.registered import run_registered
 from mslite.converter.passes.rule import Rule, apply_rules
 from mslite.converter.passes.rules import (
@@ -105,10 +105,10 @@ _CHANNELS_LAST: tuple[Step, ...] = (
     ),
     Step("fused_shapes", infer_shapes, "types and shapes of what the rules made, and a check of their work"),
     Step("fused_folding", fold_constants, "constants that the rules brought together"),
-    Step("fused_identities", remove_identities, "transposes and reshapes that cancelled out"),
+    Step("fused_identities", remove_identities, "transposes and reshapes that canceled out"),
     Step(
-        "quantised_nodes",
-        form_quantised_nodes,
+        "quantized_nodes",
+        form_quantized_nodes,
         "after the fusions, which look for real numbers: a node on integers takes in nothing more",
     ),
     Step("stored", fuse(STORED), "nodes on integers are all there now", optional=True),
@@ -122,7 +122,7 @@ _CHANNELS_LAST: tuple[Step, ...] = (
 
 _TARGET: tuple[Step, ...] = (
     Step(
-        "stored_norms", store_norms, "nothing looks for normalisations any more, whose Transposes would be in the way"
+        "stored_norms", store_norms, "nothing looks for normalizations any more, whose Transposes would be in the way"
     ),
     Step("misread_mark", mark_misread, "the nodes on integers are final"),
     Step("target_version", lower, "on the finished graph, of which it takes apart only what the version refuses"),
@@ -161,7 +161,7 @@ def run_pipeline(
 ) -> Context:
     """Runs all passes on `module`; without those that make the graph NHWC, or need it so, where the result keeps the
     source's layout. `progress` hears each step's name before it runs. `before_finish`: steps on the fused graph, before
-    the boundary gets its types (quantisation).
+    the boundary gets its types (quantization).
 
     Raises ConversionError with all blocking nodes.
     """

@@ -9,7 +9,7 @@ import numpy as np
 from mslite.converter.mindir.graph import Module, Node, Value, constant
 from mslite.converter.mindir.ops.enums import QuantType
 from mslite.converter.mindir.positive_scales import are_finite, has_negative, with_positive_scales
-from mslite.converter.mindir.quantised import channel_axis, only_moves, real_numbers
+from mslite.converter.mindir.quantized import channel_axis, only_moves, real_numbers
 from mslite.converter.passes.context import Context
 
 
@@ -32,14 +32,14 @@ def make_scales_positive(module: Module, context: Context) -> None:
             continue  # which dimension they belong to is not said
         axis = axes.pop()
         if not are_finite(value.quant):
-            _dequantise(value, axis, [node for node, _ in readers[key]])
+            _dequantize(value, axis, [node for node, _ in readers[key]])
             continue
         made = with_positive_scales(value.array(), value.quant, axis)
         if made is not None:
             value.data, value.quant = made
 
 
-def _dequantise(value: Value, axis: int, readers: Sequence[Node]) -> None:
+def _dequantize(value: Value, axis: int, readers: Sequence[Node]) -> None:
     with np.errstate(invalid="ignore"):
         numbers = real_numbers(value.array(), value.quant, axis)
     real = constant(f"{value.name}_real", numbers, value.format)

@@ -36,8 +36,8 @@ class Rule:
     rewrite: Rewrite
     check: Check = lambda match, context: None
     shared: bool = False
-    quantised: bool = False
-    """Also applies to nodes with quantised weights and to moved integers: it does not look at what these stand for."""
+    quantized: bool = False
+    """Also applies to nodes with quantized weights and to moved integers: it does not look at what these stand for."""
     integers: bool = False
     """Also applies to nodes that compute on stored integers: not one bit of theirs changes."""
 
@@ -49,20 +49,20 @@ class Rule:
                 if not self.shared and not match.is_private(graph):
                     context.refuse(self.name, node, "an inner result is used elsewhere")
                     continue
-                reason = _obfuscated(match) or self._quantised(match) or self.check(match, context)
+                reason = _obfuscated(match) or self._quantized(match) or self.check(match, context)
                 if reason is None:
                     return replace(match, training=context.settings.training)
                 context.refuse(self.name, node, reason)
         return None
 
-    def _quantised(self, match: Match) -> str | None:
+    def _quantized(self, match: Match) -> str | None:
         """Stored integers stand for other numbers: few rules may touch them."""
         if self.integers:
             return None
         if any(node.quant_type not in (QuantType.QUANT_NONE, QuantType.QUANT_WEIGHT) for node in match.inner):
-            return "a node computes on quantised integers"
+            return "a node computes on quantized integers"
         touched = any(value.quant for node in match.inner for value in (*node.inputs, *node.outputs))
-        return "an operand is quantised" if touched and not self.quantised else None
+        return "an operand is quantized" if touched and not self.quantized else None
 
 
 def _obfuscated(match: Match) -> str | None:

@@ -7,7 +7,7 @@ import numpy as np
 from mslite.converter.mindir.graph import Value, constant, numpy_type
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.tables import QuantParam
-from mslite.converter.mindir.quantised import ROUND_HALF_TO_EVEN
+from mslite.converter.mindir.quantized import ROUND_HALF_TO_EVEN
 
 _MOST_STEPS = 255
 _MOST_ELEMENTS = 1 << 16
@@ -30,7 +30,7 @@ def stored_with(value: Value, result: Value) -> Value:
 
 
 def stored_exactly(value: Value, dtype: DataType) -> Value | None:
-    """The constant as integers of `dtype`: what 8-bit constants were before they were dequantised, and single numbers.
+    """The constant as integers of `dtype`: what 8-bit constants were before they were dequantized, and single numbers.
     None where it is no multiple of a scale."""
     assert value.data is not None
     data = value.data.astype(np.float64)

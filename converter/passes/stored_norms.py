@@ -1,4 +1,4 @@
-"""Normalisations in the form in which MindSpore Lite computes them.
+"""Normalizations in the form in which MindSpore Lite computes them.
 
 It takes channels as dimension 1 of four: up to 1.3 always, later where it finds the operand in NCHW. It finds that out anew when a
 model is built: a result has the layout of its operand, only a Transpose from or to channels last changes it.
@@ -23,7 +23,7 @@ _FIRST = inverse(_LAST)
 
 
 def store_norms(module: Module, context: Context) -> None:
-    """Puts Transposes around normalisations with channels last, and around those whose operand only we take for NCHW."""
+    """Puts Transposes around normalizations with channels last, and around those whose operand only we take for NCHW."""
     changed = False
     for graph in module.graphs:
         for node in list(graph.nodes):
@@ -40,7 +40,7 @@ def store_norms(module: Module, context: Context) -> None:
 
 
 class _Norm:
-    """One normalisation, and what is put around it."""
+    """One normalization, and what is put around it."""
 
     def __init__(self, graph: Graph, node: Node) -> None:
         self.graph, self.node = graph, node
@@ -60,7 +60,7 @@ class _Norm:
         image = self.x if len(shape) == 4 else self._reshaped(self.x, (shape[0], -1, 1, channels))
         planes = self._planes(image)
         self.node.op = InstanceNorm(epsilon=op.epsilon)
-        result = self._normalise(planes)
+        result = self._normalize(planes)
         last = self._value(f"{self.y.name}_image", None) if len(shape) != 4 else self.y
         self._transpose(result, _LAST, f"{self.node.name}_post_nc2nh", last, self.after)
         if last is not self.y:
@@ -104,7 +104,7 @@ class _Norm:
                 x, _FIRST, f"{self.node.name}_pre_nh2nc", self._value(f"{x.name}_nchw"), self.before
             )
             x = self._reshaped(moved, flat)
-        result = self._normalise(x)
+        result = self._normalize(x)
         if not is_stated:
             moved = self._value(f"{self.y.name}_moved")
             self._reshape(result, self._sizes((shape[0], 1, channels, -1)), moved, self.after)
@@ -124,8 +124,8 @@ class _Norm:
         sizes += [value.shape[0] for value in self.node.inputs[1:] if value.shape is not None and len(value.shape) == 1]
         return next((size for size in sizes if size > 0), None)
 
-    def _normalise(self, planes: Value) -> Value:
-        """Lets the node normalise `planes`, into a new value."""
+    def _normalize(self, planes: Value) -> Value:
+        """Lets the node normalize `planes`, into a new value."""
         result = self._value(f"{self.y.name}_nchw", planes.shape)
         self.node.set_inputs((planes, *self.node.inputs[1:]))
         self.node.outputs = (result,)

@@ -12,7 +12,7 @@ from mslite.converter.mindir.graph import Array, Node, Value, data_type_of
 from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.enums import ActivationType, DataType, PadMode
 from mslite.converter.mindir.ops.tables import QuantParam
-from mslite.converter.mindir.quantised import SHIFTS, channel_axis, same_records
+from mslite.converter.mindir.quantized import SHIFTS, channel_axis, same_records
 
 from .model import Operation, Tensor
 

@@ -9,7 +9,7 @@ from .registry import writes
 
 
 @writes("QuantDTypeCast")
-def requantise(call: Call) -> None:
+def requantize(call: Call) -> None:
     """A cast that only stores unsigned bytes as signed ones is none in the file, where they are unsigned."""
     values = (call.value(0), call.node.outputs[0])
     if DataType.UINT8 in {one.dtype for one in values} and all(call.writing.is_unsigned(one) for one in values):

@@ -9,7 +9,7 @@ import numpy as np
 
 from mslite.converter.mindir.graph import Node, Value
 from mslite.converter.mindir.ops.enums import DataType
-from mslite.converter.mindir.quantised import ROUND_HALF_TO_EVEN
+from mslite.converter.mindir.quantized import ROUND_HALF_TO_EVEN
 
 from . import activation, arithmetic, assembly, convolution, matmul, pooling, quantization, rearrange, reduction, resize
 from .call import Call, Refused, Writing

@@ -1,6 +1,6 @@
-"""From an inference graph to a training graph: forward pass, loss, gradients, and an optimiser's step on every parameter.
+"""From an inference graph to a training graph: forward pass, loss, gradients, and an optimizer's step on every parameter.
 
-Parameters and the optimiser's state are variables (`ReadVariable`, `AssignVariable`), so that a training graph is an ordinary
+Parameters and the optimizer's state are variables (`ReadVariable`, `AssignVariable`), so that a training graph is an ordinary
 graph whose every run is one step; the runtime runs it, and the code generator writes it as C.
 """
 

@@ -1,4 +1,4 @@
-"""A quantised model of which some layers are trained: what comes before the first of them stays as it is, on stored integers, and
+"""A quantized model of which some layers are trained: what comes before the first of them stays as it is, on stored integers, and
 everything behind it computes with real numbers, beginning with those that the integers stand for."""
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from mslite.converter.layer_names import is_named
 from mslite.converter.mindir.graph import Array, Graph, Module, Node, Value, constant
 from mslite.converter.mindir.ops.enums import DataType, QuantType
 from mslite.converter.mindir.ops.quantization import QuantDTypeCast
-from mslite.converter.mindir.quantised import channel_axis, is_quantised, real_numbers
+from mslite.converter.mindir.quantized import channel_axis, is_quantized, real_numbers
 
 
 def is_stored(module: Module) -> bool:
@@ -30,14 +30,14 @@ def real_behind(module: Module, names: Collection[str] | None) -> None:
             continue
         if (
             isinstance(node.op, QuantDTypeCast)
-            and is_quantised(node.inputs[0])
+            and is_quantized(node.inputs[0])
             and node.inputs[0].producer not in found
         ):
             continue  # it makes real numbers already
         node.set_inputs([_real(graph, node, place, casts, found) for place in range(len(node.inputs))])
         node.quant_type = QuantType.QUANT_NONE
         for value in node.outputs:
-            if is_quantised(value):
+            if is_quantized(value):
                 value.dtype, value.quant = DataType.FLOAT32, ()
     for node in [node for node in graph.nodes if node in found and isinstance(node.op, QuantDTypeCast)]:
         if node.inputs[0].dtype is DataType.FLOAT32:
@@ -60,7 +60,7 @@ def _real(graph: Graph, node: Node, place: int, casts: dict[Value, Value], found
     if value.data is not None:
         data = _real_constant(node, place)
         return value if data is None else constant(graph.unique_name(f"{value.name}/real"), data, value.format)
-    if not is_quantised(value) or value.producer in found:
+    if not is_quantized(value) or value.producer in found:
         return value
     if value not in casts:
         name = graph.unique_name(f"{value.name}/real")
@@ -73,7 +73,7 @@ def _real(graph: Graph, node: Node, place: int, casts: dict[Value, Value], found
 def _real_constant(node: Node, place: int) -> Array | None:
     """The numbers that a constant stands for; None where it is no stored one."""
     value = node.inputs[place]
-    if not value.quant and place == 2 and value.dtype is DataType.INT32 and is_quantised(node.inputs[0]):
+    if not value.quant and place == 2 and value.dtype is DataType.INT32 and is_quantized(node.inputs[0]):
         x, weight = node.inputs[0].quant[0].scale, [one.scale for one in node.inputs[1].quant]
         return np.asarray(value.array().astype(np.float64) * x * np.asarray(weight), np.float32)
     if not value.quant or value.array().dtype.kind not in "iu":

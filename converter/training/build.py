@@ -34,7 +34,7 @@ from mslite.converter.training.builder import Builder
 from mslite.converter.training.gradients import RULES, RULES_OF_SEVERAL, Call, NoGradientError, shape_of
 from mslite.converter.training.losses import LossNodes, add_loss
 from mslite.converter.training.named import named_constants
-from mslite.converter.training.normalise import (
+from mslite.converter.training.normalize import (
     Scales,
     check_trainable,
     fold_frozen_norms,
@@ -103,7 +103,7 @@ class TrainingGraph:
 def training_graph(
     module: Module, settings: TrainSettings, source: str = "the model", optimizers_only: bool = False
 ) -> TrainingGraph:
-    """The training graph of `module`, which it becomes. `optimizers_only`: each step is one of MindSpore's optimisers, even where
+    """The training graph of `module`, which it becomes. `optimizers_only`: each step is one of MindSpore's optimizers, even where
     simpler nodes would do.
 
     Raises ConversionError, with all nodes that stand in the way.
@@ -293,7 +293,7 @@ class _Differentiation:
     # ---- which constants are trained ----
 
     def parameters(self) -> list[Value]:
-        """Weights and biases of convolutions and products, scales and offsets of normalisation, or what the settings name, in the
+        """Weights and biases of convolutions and products, scales and offsets of normalization, or what the settings name, in the
         order of their use."""
         candidates = self.candidates()
         found = dict.fromkeys(value for _, _, value in candidates)
@@ -352,7 +352,7 @@ class _Differentiation:
             return node in self.behind_weights
         if value in self.scales.statistics:
             return False
-        # What is added to or multiplied with channels, or heads of them: a bias, or what is left of a normalisation.
+        # What is added to or multiplied with channels, or heads of them: a bias, or what is left of a normalization.
         own = _without_ones(shape_of(value))
         is_vector = own != () and shape_of(node.outputs[0])[-len(own) :] == own
         if not isinstance(node.op, AddFusion | BiasAdd | MulFusion) or not is_vector:

@@ -1,4 +1,4 @@
-"""MindSpore's training graphs, whose optimisers and assignments change constants in place, with variables instead."""
+"""MindSpore's training graphs, whose optimizers and assignments change constants in place, with variables instead."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from mslite.converter.training.passes import with_steps
 from mslite.converter.training.variables import LEARNING_RATE, Variables
 
 STATES = {"SGD": (3, 5), "ApplyMomentum": (1,), "Adam": (1, 2), "AdamWeightDecay": (1, 2)}
-"""Optimiser -> the operands that it changes besides the weight, in the order of its results here."""
+"""Optimizer -> the operands that it changes besides the weight, in the order of its results here."""
 _RATES = {"SGD": 2, "ApplyMomentum": 2, "Adam": 5, "AdamWeightDecay": 3}
 _SHAPED = ("Conv2DBackpropInputFusion", "Conv2DBackpropFilterFusion", "DeConv2DGradFilter")
 _CHANNELS_FIRST = (Format.NCHW, Format.KCHW)
 
 
 def is_training(module: Module) -> bool:
-    """Whether a module holds optimisers that change their operands."""
+    """Whether a module holds optimizers that change their operands."""
     return any(
         node.op.name in STATES and len(node.outputs) <= len(STATES[node.op.name])
         for graph in module.graphs
@@ -36,11 +36,11 @@ def is_training(module: Module) -> bool:
 
 
 def adopted_graph(module: Module, source: str = "the model") -> TrainingGraph:
-    """The training graph with variables of a graph that has gradients and optimisers already; `module` becomes it.
+    """The training graph with variables of a graph that has gradients and optimizers already; `module` becomes it.
 
     The outputs are the losses that the graph has, then what its loss is computed of: the results of inference.
 
-    Raises ConversionError where it has no loss, or an optimiser changes what is no constant.
+    Raises ConversionError where it has no loss, or an optimizer changes what is no constant.
     """
     graph = module.main
     losses = loss_nodes(graph.nodes)
@@ -89,7 +89,7 @@ class _Adoption:
             self.graph.nodes = []
             if node.op.name in STATES:
                 trained.append(self.name_of(node.inputs[0]))
-                self.optimiser(node)
+                self.optimizer(node)
             else:
                 self.assignment(node)
             steps.append(self.graph.nodes)
@@ -121,8 +121,8 @@ class _Adoption:
         assert read.producer is not None
         return str(getattr(read.producer.op, "variable", read.name))
 
-    def optimiser(self, node: Node) -> None:
-        """The optimiser with all its results, which are assigned."""
+    def optimizer(self, node: Node) -> None:
+        """The optimizer with all its results, which are assigned."""
         states = [node.inputs[0], *(node.inputs[place] for place in STATES[node.op.name])]
         shapes = [value.shape or (1,) for value in states]
         inputs = list(node.inputs)

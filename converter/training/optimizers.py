@@ -1,4 +1,4 @@
-"""The optimiser's step on one parameter, and the state that it keeps."""
+"""The optimizer's step on one parameter, and the state that it keeps."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from mslite.converter.training.sparse_descent import NAMED, is_sum_of_rows
 from mslite.converter.training.variables import Variables
 
 _INNER = "/preconditioned/"
-"""Part of the names of nodes between a gradient and the optimiser that belong to the step: the runtime, which adds up gradients
+"""Part of the names of nodes between a gradient and the optimizer that belong to the step: the runtime, which adds up gradients
 of several steps, takes what comes before them for the gradient."""
 _PRECONDITIONED = (Optimizer.ADAMW, Optimizer.ADAGRAD, Optimizer.RMSPROP)
 
@@ -58,11 +58,11 @@ _READERS = {
     "alpha": (Optimizer.RMSPROP,),
     "epsilon": (*_ADAMS, Optimizer.ADAGRAD, Optimizer.RMSPROP),
 }
-"""Which optimisers read a number."""
+"""Which optimizers read a number."""
 
 
 def check_numbers(settings: TrainSettings, source: str) -> None:
-    """Raises ConversionError where the user has given a number that the optimiser does not read."""
+    """Raises ConversionError where the user has given a number that the optimizer does not read."""
     for key, readers in _READERS.items():
         if key in settings.stated and settings.optimizer not in readers:
             names = "|".join(one.value for one in readers)
@@ -74,7 +74,7 @@ def check_numbers(settings: TrainSettings, source: str) -> None:
 
 
 class Steps:
-    """Adds an optimiser's steps; what all parameters share is made once. Names are those of MindSpore's training graphs."""
+    """Adds an optimizer's steps; what all parameters share is made once. Names are those of MindSpore's training graphs."""
 
     def __init__(
         self, build: Builder, variables: Variables, settings: TrainSettings, optimizers_only: bool = False
@@ -124,7 +124,7 @@ class Steps:
     def _decay_of(self, name: str) -> float:
         return 0.0 if any(is_named(name, one) for one in self._settings.undecayed) else self._settings.weight_decay
 
-    # ---- optimisers that MindSpore's files have none of: what they make of the gradient, and a plain descent by it ----
+    # ---- optimizers that MindSpore's files have none of: what they make of the gradient, and a plain descent by it ----
 
     def _preconditioned(self, name: str, weight: Value, gradient: Value) -> Value:
         settings, shape = self._settings, shape_of(weight)
@@ -178,13 +178,13 @@ class Steps:
         spread = self._node(AddFusion(), f"{name}{_INNER}spread", [root, epsilon], shape_of(square))
         return self._node(DivFusion(), f"{name}{_INNER}step", [value, spread], shape_of(square))
 
-    # ---- MindSpore's optimisers ----
+    # ---- MindSpore's optimizers ----
 
     def _zeros(self, name: str, weight: Value) -> Value:
         return self._variables.state(name, np.zeros(shape_of(weight), np.float32))
 
     def _results(self, op: Operator, name: str, inputs: list[Value], states: dict[str, Value], how: str = "") -> None:
-        """The optimiser's node; its results are the weight and the states, in that order."""
+        """The optimizer's node; its results are the weight and the states, in that order."""
         weight = inputs[0]
         shapes = [shape_of(weight), *(shape_of(value) for value in states.values())]
         results = self._build.nodes(op, self._named(f"{how}{op.name}-{name}"), inputs, shapes)

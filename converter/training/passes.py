@@ -17,7 +17,7 @@ class Passes:
     gradients: dict[Node, Node] = field(default_factory=dict)
     """Each with the node of the forward pass that it belongs to."""
     steps: list[list[Node]] = field(default_factory=list)
-    """The optimiser's, by parameter."""
+    """The optimizer's, by parameter."""
 
     def renewed(self, old: Sequence[Node], new: Sequence[Node]) -> Passes:
         """The same of a copy, whose nodes `new` are those of `old`."""

@@ -140,7 +140,7 @@ def _read(node: Node, writer: Writer) -> _Layer:
 
 def _general(op: General, inputs: list[Value], writer: Writer) -> _Layer:
     if getattr(op, "rounding", 0) or getattr(op, "has_normalization", False) or getattr(op, "input_is_rest", False):
-        raise Blocked("its state is rounded, or its gates are normalised", "Train a part without it")
+        raise Blocked("its state is rounded, or its gates are normalized", "Train a part without it")
     rest = iter(inputs[3:])
 
     def optional(flag: str) -> Value | None:

@@ -49,7 +49,7 @@ def settings_of_sections(
     own = {**sections.get(SECTION, {}), **(keys or {})}
     if SPARSE_SECTION not in sections:
         return train_settings(own, defaults)
-    # Channels are trained where batch normalisation is part of the weights: its statistics would move all of them.
+    # Channels are trained where batch normalization is part of the weights: its statistics would move all of them.
     settings = train_settings(own, replace(defaults, batch_norm=BatchNorm.FROZEN))
     for key, contradicts in (("frozen", bool(settings.frozen)), ("batch_norm", settings.batch_norm is BatchNorm.TRAIN)):
         if contradicts:

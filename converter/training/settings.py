@@ -39,7 +39,7 @@ class Optimizer(Enum):
 
 
 class BatchNorm(Enum):
-    """What batch normalisation computes in training; the value is its name in [train_param]."""
+    """What batch normalization computes in training; the value is its name in [train_param]."""
 
     TRAIN = "Train"
     """It divides by the statistics of the batch, and moves those of inference towards them."""
@@ -92,7 +92,7 @@ class Lora:
 
 @dataclass(frozen=True)
 class TrainSettings:
-    """Loss and optimiser, with the optimiser's numbers."""
+    """Loss and optimizer, with the optimizer's numbers."""
 
     loss: Loss = Loss.SPARSE_SOFTMAX
     optimizer: Optimizer = Optimizer.SGD
@@ -126,7 +126,7 @@ class TrainSettings:
     output: str = ""
     """The output of which the loss is computed, where there are several."""
     memory: int | None = None
-    """Bytes that training may take: weights, what the optimiser keeps, and all that a step computes."""
+    """Bytes that training may take: weights, what the optimizer keeps, and all that a step computes."""
     frozen: frozenset[str] = frozenset()
     """Names of constants, or of layers, that stay as they are (`named.py`)."""
     trained: frozenset[str] = frozenset()

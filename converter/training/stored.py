@@ -1,4 +1,4 @@
-"""Training graphs as `.ms` files hold them: MindSpore's form, whose optimisers and assignments change constants where they are.
+"""Training graphs as `.ms` files hold them: MindSpore's form, whose optimizers and assignments change constants where they are.
 
 The inverse of `in_place.py`.
 """
@@ -37,10 +37,10 @@ def fusions_to_leave_out(settings: TrainSettings | None) -> frozenset[str]:
 
 
 def trained(module: Module, settings: TrainSettings, source: str, context: Context) -> TrainingGraph:
-    """The training graph of a model that is converted, with optimisers that files can hold. Raises ConversionError."""
+    """The training graph of a model that is converted, with optimizers that files can hold. Raises ConversionError."""
     if is_training(module):
         raise ConversionError(
-            f"{source}: it has gradients and an optimiser already. It trains as it is: build it with a TrainCfg",
+            f"{source}: it has gradients and an optimizer already. It trains as it is: build it with a TrainCfg",
             code=ReturnCode.NOT_SUPPORTED,
         )
     training = training_graph(module, settings, source, optimizers_only=True)
@@ -87,7 +87,7 @@ def store_in_place(training: TrainingGraph) -> Module:
     _leave_statistics(nodes)
     _go_on(nodes)
     nodes = [node for node in nodes if not _is_own_result(node)]
-    graph.nodes = _optimisers_last([_changing(node, constants) for node in nodes], training.parameters)
+    graph.nodes = _optimizers_last([_changing(node, constants) for node in nodes], training.parameters)
     # What turns logits into probabilities stays, though nobody reads it: inference gives them.
     graph.nodes = live_nodes(graph)
     graph.outputs = graph.outputs[: training.losses]
@@ -95,8 +95,8 @@ def store_in_place(training: TrainingGraph) -> Module:
     return module
 
 
-def _optimisers_last(nodes: list[Node], parameters: tuple[str, ...]) -> list[Node]:
-    """With the optimisers in the order of what they train, which `GetTrainableParams` shows. The runtime runs each as soon as its
+def _optimizers_last(nodes: list[Node], parameters: tuple[str, ...]) -> list[Node]:
+    """With the optimizers in the order of what they train, which `GetTrainableParams` shows. The runtime runs each as soon as its
     gradient is there."""
     steps = {node.inputs[0].name: node for node in nodes if node.op.name in STATES}
     others = [node for node in nodes if node.op.name not in STATES]
@@ -104,7 +104,7 @@ def _optimisers_last(nodes: list[Node], parameters: tuple[str, ...]) -> list[Nod
 
 
 def _leave_statistics(nodes: list[Node]) -> None:
-    """Batch normalisation that is computed again must not move the running statistics a second time: it gets those of the batch, which
+    """Batch normalization that is computed again must not move the running statistics a second time: it gets those of the batch, which
     nothing in a file can move."""
     firsts: dict[Value, Node] = {}
     for node in nodes:
@@ -116,7 +116,7 @@ def _leave_statistics(nodes: list[Node]) -> None:
 
 
 def _go_on(nodes: list[Node]) -> None:
-    """Batch normalisation that is applied again moves the constants that the first application has moved."""
+    """Batch normalization that is applied again moves the constants that the first application has moved."""
     for node in nodes:
         if isinstance(node.op, BatchNormTraining):
             before = [value.producer for value in node.inputs[3:]]
@@ -128,13 +128,13 @@ def _go_on(nodes: list[Node]) -> None:
 
 
 def _is_own_result(node: Node) -> bool:
-    """Whether it assigns what an optimiser or a layer, which now change their operands, computes."""
+    """Whether it assigns what an optimizer or a layer, which now change their operands, computes."""
     made = node.inputs[0].producer if isinstance(node.op, AssignVariable) else None
     return made is not None and (made.op.name in STATES or isinstance(made.op, BatchNormTraining | Dropout))
 
 
 def _changing(node: Node, constants: dict[str, Value]) -> Node:
-    """Optimisers and assignments with the one result that nobody reads; other nodes as they are."""
+    """Optimizers and assignments with the one result that nobody reads; other nodes as they are."""
     if isinstance(node.op, AssignVariable):
         target = constants[node.op.variable or ""]
         inputs = (target, *node.inputs)

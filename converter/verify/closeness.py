@@ -8,9 +8,9 @@ import numpy as np
 
 from mslite.converter.mindir.graph import Array
 
-TOLERANCE, TOLERANCE_FLOAT16, TOLERANCE_QUANTISED = 2e-4, 2e-2, 5e-2
+TOLERANCE, TOLERANCE_FLOAT16, TOLERANCE_QUANTIZED = 2e-4, 2e-2, 5e-2
 """Largest allowed difference, as a share of the largest magnitude in the tensor; of the float values where integers
-stand for such: results on the other side of a rounding limit carry on through a quantised model."""
+stand for such: results on the other side of a rounding limit carry on through a quantized model."""
 
 AGREES = "agrees with the program in 2 runs on random inputs"
 """The note of a conversion that was compared with its `torch.export` program."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from mslite.converter.errors import ConversionError, ReturnCode
 from mslite.converter.mindir.graph import Array, Shape, Value, numpy_type
-from mslite.converter.mindir.quantised import is_quantised
+from mslite.converter.mindir.quantized import is_quantized
 from mslite.converter.numpy_file import NumpyFileError, read_numpy
 from mslite.converter.quoting import counted
 
@@ -20,7 +20,7 @@ _INDEX_LIMIT = 8
 def random_inputs(inputs: list[Value]) -> list[Array]:
     """One array per input; unknown sizes are 1 (first dimension) or 32.
 
-    Floats lie in [-1, 1), integers in [0, 8), quantised ones anywhere in their type.
+    Floats lie in [-1, 1), integers in [0, 8), quantized ones anywhere in their type.
     """
     draw = np.random.default_rng(20)
     arrays: list[Array] = []
@@ -31,7 +31,7 @@ def random_inputs(inputs: list[Value]) -> list[Array]:
             arrays.append(draw.uniform(-1, 1, shape).astype(dtype))
         elif dtype.kind == "b":
             arrays.append(draw.integers(0, 2, shape).astype(np.bool_))
-        elif is_quantised(value):
+        elif is_quantized(value):
             limits = np.iinfo(dtype.char)
             arrays.append(draw.integers(limits.min, limits.max, shape, endpoint=True).astype(dtype))
         else:

@@ -8,7 +8,7 @@ import numpy as np
 
 from mslite.converter.mindir.graph import Array, Graph, Value
 from mslite.converter.passes import native
-from mslite.converter.verify.quantised import evaluate
+from mslite.converter.verify.quantized import evaluate
 
 _VARIABLES = frozenset({"ReadVariable", "AssignVariable"})
 """In a first run their result is their operand."""

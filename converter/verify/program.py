@@ -19,7 +19,7 @@ from mslite.converter.verify.closeness import (
     AGREES,
     TOLERANCE,
     TOLERANCE_FLOAT16,
-    TOLERANCE_QUANTISED,
+    TOLERANCE_QUANTIZED,
     Difference,
     difference,
 )
@@ -67,8 +67,8 @@ def _compared(file: Path, module: Module, options: Options, runs: ProgramRuns) -
     context.run_limits.milliseconds = LONGEST * 1000
     model = mslite.Model()
     share = TOLERANCE_FLOAT16 if runs.is_coarse or _is_coarse(module) else TOLERANCE
-    if runs.is_quantised:
-        share = TOLERANCE_QUANTISED
+    if runs.is_quantized:
+        share = TOLERANCE_QUANTIZED
     by_chance: set[str] = set()
     start = time.monotonic()
     try:

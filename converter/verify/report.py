@@ -14,14 +14,14 @@ from mslite.converter.front_ends import parse_model
 from mslite.converter.mindir.graph import Array, Graph, Module, Value, data_type_of, numpy_type
 from mslite.converter.mindir.module_io import load
 from mslite.converter.mindir.ops.enums import DataType, Format
-from mslite.converter.mindir.quantised import SHIFTS, is_quantised, real_numbers
+from mslite.converter.mindir.quantized import SHIFTS, is_quantized, real_numbers
 from mslite.converter.options import FmkType, Options
 from mslite.converter.training import is_training, of_training
 from mslite.converter.verify.closeness import (
     AGREES,
     TOLERANCE,
     TOLERANCE_FLOAT16,
-    TOLERANCE_QUANTISED,
+    TOLERANCE_QUANTIZED,
     Difference,
     difference,
 )
@@ -50,8 +50,8 @@ def _compare(value: Value, got: Array, want: Array, share: float) -> Difference:
 
 
 def _real(value: Value, array: Array) -> Array:
-    """What the integers of a quantised value stand for; the source may store them unsigned."""
-    if not is_quantised(value) or array.dtype.kind == "f":
+    """What the integers of a quantized value stand for; the source may store them unsigned."""
+    if not is_quantized(value) or array.dtype.kind == "f":
         return array
     shift = SHIFTS.get(data_type_of(array), 0) if numpy_type(value.dtype).kind == "i" else 0
     return real_numbers(array.astype(np.int64) - shift, value.quant, axis=0)
@@ -129,8 +129,8 @@ def verify_conversion(options: Options, report: Report, what: str, say: Callable
 def _tolerance(module: Module) -> float:
     """The share that the coarsest element type of the written model allows."""
     values = [value for graph in module.graphs for value in graph.values()]
-    if any(is_quantised(value) for value in values):
-        return TOLERANCE_QUANTISED
+    if any(is_quantized(value) for value in values):
+        return TOLERANCE_QUANTIZED
     return TOLERANCE_FLOAT16 if any(value.dtype is DataType.FLOAT16 for value in values) else TOLERANCE
 
 

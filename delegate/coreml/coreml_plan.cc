@@ -41,12 +41,12 @@ const CoreMlOperator *Find(int32_t op) {
 std::string WriteNode(const mslite_node &node, CoreMlDraft *draft) {
   const CoreMlOperator *entry = Find(node.op);
   if (entry == nullptr) return "the engine has no layers for the operator";
-  if (node.quant_type != 0) return "it computes with quantised values";
+  if (node.quant_type != 0) return "it computes with quantized values";
   if (node.inputs[0]->type != MSLITE_FLOAT32) return "an input is not float32";
   for (const auto &[tensors, count] : {std::pair(node.inputs, node.input_count), {node.outputs, node.output_count}}) {
     for (int32_t i = 0; i < count; ++i) {
       const mslite_tensor &tensor = *tensors[i];
-      if (tensor.quant_count > 0) return "a quantised tensor";
+      if (tensor.quant_count > 0) return "a quantized tensor";
       if (CountIn(tensor) <= 0) return "an empty tensor";
       if (tensor.rank > kMostDimensions) return "more than five dimensions";
       if (tensors == node.outputs && tensor.type != MSLITE_FLOAT32) return "an output is not float32";

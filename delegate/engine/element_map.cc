@@ -6,7 +6,7 @@ namespace mslite {
 const mslite_kernel *OwnKernel(const mslite_node &node) {
   for (int32_t i = 0; i < mslite_kernel_count; ++i) {
     const mslite_kernel *kernel = mslite_kernels[i];
-    if (kernel == nullptr || kernel->op != node.op || kernel->isa != MSLITE_ISA_SCALAR || kernel->quantised != 0) {
+    if (kernel == nullptr || kernel->op != node.op || kernel->isa != MSLITE_ISA_SCALAR || kernel->quantized != 0) {
       continue;
     }
     if (kernel->support(&node) != 0) return kernel;

@@ -83,17 +83,17 @@ Status Part::Read(const std::vector<Kernel *> &kernels, const Border &border) {
 }
 
 void Part::LearnInputs(const Part &whole) {
-  learnt_.clear();
+  learned_.clear();
   for (const int32_t input : inputs) {
     const auto place = whole.indices_.find(tensors[static_cast<size_t>(input)].source.impl().get());
     if (place == whole.indices_.end()) {
-      learnt_.push_back(UnknownTensor());
+      learned_.push_back(UnknownTensor());
       continue;
     }
     mslite_tensor value = whole.tensors[static_cast<size_t>(place->second)].value;
     if (std::any_of(value.known, value.known + std::max(value.known_count, 0), mslite_is_symbol))
       value.known_count = -1;
-    learnt_.push_back(value);
+    learned_.push_back(value);
   }
 }
 
@@ -113,17 +113,17 @@ void Part::Infer() {
       if (tensor.value.dims[i] < 0) tensor.value.dims[i] = next_symbol--;
     }
   }
-  const auto is_learnt = [&](size_t i) {
+  const auto is_learned = [&](size_t i) {
     const mslite_tensor &value = tensors[static_cast<size_t>(inputs[i])].value;
-    return value.rank == learnt_[i].rank &&
-           std::equal(value.dims, value.dims + std::max(value.rank, 0), learnt_[i].dims);
+    return value.rank == learned_[i].rank &&
+           std::equal(value.dims, value.dims + std::max(value.rank, 0), learned_[i].dims);
   };
-  bool is_same = learnt_.size() == inputs.size();
-  for (size_t i = 0; is_same && i < inputs.size(); ++i) is_same = is_learnt(i);
+  bool is_same = learned_.size() == inputs.size();
+  for (size_t i = 0; is_same && i < inputs.size(); ++i) is_same = is_learned(i);
   for (size_t i = 0; is_same && i < inputs.size(); ++i) {
     mslite_tensor &value = tensors[static_cast<size_t>(inputs[i])].value;
-    value.known_count = learnt_[i].known_count;
-    std::copy_n(learnt_[i].known, MSLITE_MAX_KNOWN, value.known);
+    value.known_count = learned_[i].known_count;
+    std::copy_n(learned_[i].known, MSLITE_MAX_KNOWN, value.known);
   }
   for (const Node &node : nodes) {
     const Call call(*this, node);

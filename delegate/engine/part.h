@@ -64,7 +64,7 @@ class Part {
 
   unpack::Arena arena_;
   std::unordered_map<const void *, int32_t> indices_;  // of tensors, by the objects that hold them
-  std::vector<mslite_tensor> learnt_;                  // of the inputs
+  std::vector<mslite_tensor> learned_;                 // of the inputs
 };
 
 // Whether all dimensions are known.

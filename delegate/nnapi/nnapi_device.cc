@@ -40,7 +40,7 @@ int64_t LevelOf(const NnapiGraph &graph, const NnapiOperation &operation) {
       break;
     case NNAPI_RESIZE_BILINEAR:
     case NNAPI_RESIZE_NEAREST_NEIGHBOR:
-      if (operation.inputs.size() > 4) raise(NNAPI_LEVEL_4);  // where the pixels' centres are
+      if (operation.inputs.size() > 4) raise(NNAPI_LEVEL_4);  // where the pixels' centers are
       break;
     default:
       break;

@@ -11,7 +11,7 @@ namespace mslite {
 namespace {
 // The type and the dimensions as NNRT has them. Returns why it has not, or an empty text.
 std::string Describe(const mslite_tensor &tensor, NnrtOperand *operand) {
-  if (tensor.quant_count > 0) return "a quantised tensor";
+  if (tensor.quant_count > 0) return "a quantized tensor";
   for (const int64_t dim : NnrtDims(tensor)) {
     if (dim <= 0 || dim > std::numeric_limits<int32_t>::max()) return "an empty tensor";
     operand->dims.push_back(static_cast<int32_t>(dim));
@@ -70,7 +70,7 @@ std::string WriteNode(const mslite_node &node, NnrtDraft *draft) {
   }
   const NnrtOperator *entry = FindNnrtOperator(node.op);
   if (entry == nullptr) return "the engine has no operations for the operator";
-  if (node.quant_type != 0) return "it computes with quantised values";
+  if (node.quant_type != 0) return "it computes with quantized values";
   NnrtPlan plan(node, draft);
   return entry->plan(&plan);
 }

@@ -75,7 +75,7 @@ std::vector<OpenClChoice> ChoicesOf(const OpenClLaunch &launch, size_t group_siz
   for (const int64_t tile : sizes) {
     const std::array<size_t, 3> items = ItemsOf(launch, tile);
     choices.push_back({tile, {0, 0, 0}});
-    // Groups divide the items, as version 1.2 asks. Neighbours along the first dimension read neighbours in memory.
+    // Groups divide the items, as version 1.2 asks. Neighbors along the first dimension read neighbors in memory.
     for (const size_t first : {8, 16, 32, 64, 128, 256}) {
       for (const size_t second : {1, 2, 4, 7, 8}) {
         const size_t whole = first * second;

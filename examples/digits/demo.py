@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What `make demo` shows: converts the digit recogniser beside this file, measures it, checks its accuracy, and compares two
+"""What `make demo` shows: converts the digit recognizer beside this file, measures it, checks its accuracy, and compares two
 larger networks with onnxruntime.
 """
 
@@ -117,7 +117,7 @@ def main() -> None:
         f"{model_file.relative_to(Path.cwd()) if model_file.is_relative_to(Path.cwd()) else model_file} ({model_file.stat().st_size / 1024:.1f} KiB)",
     )
     table.add_row("report", str(page.relative_to(Path.cwd()) if page.is_relative_to(Path.cwd()) else page))
-    console.print(Panel(table, title="mslite: a digit recogniser, from ONNX to a running .ms", expand=False))
+    console.print(Panel(table, title="mslite: a digit recognizer, from ONNX to a running .ms", expand=False))
     if share < 0.95:
         sys.exit("The accuracy is lower than the trained model's; something is wrong.")
     console.print("[bold]4.[/bold] running two larger networks in mslite and in onnxruntime, in turn ...")

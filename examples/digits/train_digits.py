@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trains the digit recogniser that `make demo` converts and runs.
+"""Trains the digit recognizer that `make demo` converts and runs.
 
     pip install numpy onnx scikit-learn
     python examples/digits/train_digits.py
@@ -7,7 +7,7 @@
 Data: scikit-learn's bundled 8 x 8 handwritten digits (1797 images). Writes beside this script
 `digits.onnx` (float32 NCHW, [N, 1, 8, 8] in 0..1 -> [N, 10] probabilities), `digits_test.npz` (the 360 images and
 labels of the test split), `samples.npz` (256 images of the training split, dark on light, with their labels: something for
-the model to learn on a device, for `mslite-sparse`) and `calibration/` (128 images of the training split, for the quantisers). Everything is
+the model to learn on a device, for `mslite-sparse`) and `calibration/` (128 images of the training split, for the quantizers). Everything is
 seeded: the same versions of NumPy and scikit-learn give the same files.
 """
 
@@ -29,7 +29,7 @@ EPOCHS, BATCH, LEARNING_RATE = 60, 64, 2e-3
 
 
 def patches(x: Array) -> Array:
-    """The 3 x 3 neighbourhoods of [N, C, H, W] with zero padding, as [N, H, W, C * 9]."""
+    """The 3 x 3 neighborhoods of [N, C, H, W] with zero padding, as [N, H, W, C * 9]."""
     padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
     windows: Array = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), axis=(2, 3))
     n, c, h, w = windows.shape[:4]

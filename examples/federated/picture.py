@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-COLOURS = ("#2980b9", "#c0392b", "#27ae60")
+COLORS = ("#2980b9", "#c0392b", "#27ae60")
 LEFT, RIGHT, TOP, BOTTOM = 56, 690, 96, 376
 
 
@@ -36,15 +36,15 @@ def picture(title: str, below: str, curves: Mapping[str, Sequence[float]]) -> st
         for number in range(0, rounds + 1, max(1, rounds // 10))
     ]
     parts.append(f'<text x="{(LEFT + RIGHT) / 2}" y="{BOTTOM + 42}" text-anchor="middle" fill="#666">round</text>')
-    for row, ((name, values), colour) in enumerate(zip(curves.items(), COLOURS, strict=False)):
+    for row, ((name, values), color) in enumerate(zip(curves.items(), COLORS, strict=False)):
         points = " ".join(f"{x(number)},{y(value)}" for number, value in enumerate(values))
         parts += [
-            f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2.5"/>',
+            f'<polyline points="{points}" fill="none" stroke="{color}" stroke-width="2.5"/>',
             *(
-                f'<circle cx="{x(number)}" cy="{y(value)}" r="3.5" fill="{colour}"/>'
+                f'<circle cx="{x(number)}" cy="{y(value)}" r="3.5" fill="{color}"/>'
                 for number, value in enumerate(values)
             ),
-            f'<circle cx="22" cy="{62 + 18 * row}" r="5" fill="{colour}"/>',
+            f'<circle cx="22" cy="{62 + 18 * row}" r="5" fill="{color}"/>',
             f'<text x="33" y="{66 + 18 * row}">{name}: {values[-1]:.1%} after round {rounds}</text>',
         ]
     return "\n".join([*parts, "</svg>\n"])

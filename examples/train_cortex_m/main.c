@@ -53,7 +53,7 @@ int main(void) {
   float sum = 0.0f;
   board_stack_mark();
   training_reset(arena);
-  board_printf("arena %d bytes, of which %d are learnt\n", TRAINING_ARENA_SIZE, TRAINING_STATE_SIZE);
+  board_printf("arena %d bytes, of which %d are learned\n", TRAINING_ARENA_SIZE, TRAINING_STATE_SIZE);
   board_printf("before: %d of %d known\n", CountKnown(), TEST);
   for (int step = 1; step <= STEPS; ++step) {
     chance = chance * 1664525u + 1013904223u;

@@ -8,7 +8,7 @@
 #include "math/fixed_functions.h"
 #include "math/lookup.h"
 #include "math/scalar_math.h"
-#include "quantised.h"
+#include "quantized.h"
 
 enum { PART_WORK = 16384, DIFFERENCES = 256 };
 
@@ -194,8 +194,8 @@ static void softmax_wide(const softmax_derived *n, const int16_t *x, int16_t *y)
   while (zeros < 31 && (total & ((uint32_t)1 << (31 - zeros))) == 0) ++zeros;
   if (zeros == 0) zeros = 1;
   const int64_t shifted = (((int64_t)total << (zeros - 1)) + (1 << 13)) >> 14;
-  const int64_t centred = shifted - ((1 << 15) + (1 << 16));
-  const int32_t at = (int32_t)(centred < INT16_MIN ? INT16_MIN : centred > INT16_MAX ? INT16_MAX : centred);
+  const int64_t centered = shifted - ((1 << 15) + (1 << 16));
+  const int32_t at = (int32_t)(centered < INT16_MIN ? INT16_MIN : centered > INT16_MAX ? INT16_MAX : centered);
   const int32_t inverse = mslite_interpolate(n->table.wide.inverse, at), right = 31 - zeros;
   const int32_t half = right > 0 ? 1 << (right - 1) : 0;
   for (int64_t c = 0; c < n->size; ++c) {
@@ -245,7 +245,7 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
       .support = support,                          \
       .prepare = prepare,                          \
       .run = run_part,                             \
-      .quantised = 1,                              \
+      .quantized = 1,                              \
   };
 
 SOFTMAX(softmax_int8, Softmax)

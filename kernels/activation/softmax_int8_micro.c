@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "math/fixed_functions.h"
-#include "quantised.h"
+#include "quantized.h"
 #include "simd/micro.h"
 
 typedef struct {
@@ -89,6 +89,6 @@ const mslite_kernel MSLITE_ISA_NAME(mslite_kernel_softmax_int8) = {
     .support = softmax_support,
     .prepare = softmax_prepare,
     .run = softmax_run,
-    .quantised = 1,
+    .quantized = 1,
     .lead = softmax_lead,
 };

@@ -1,4 +1,4 @@
-/* Binary operators on stored integers: what the portable kernel and the vectorised one share. */
+/* Binary operators on stored integers: what the portable kernel and the vectorized one share. */
 #ifndef MSLITE_BINARY_INT8_H
 #define MSLITE_BINARY_INT8_H
 

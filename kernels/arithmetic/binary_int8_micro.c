@@ -208,7 +208,7 @@ static int64_t binary_lead(const mslite_node *node, const void *derived, int32_t
       .support = binary_support,                                    \
       .prepare = binary_prepare,                                    \
       .run = binary_run,                                            \
-      .quantised = 1,                                               \
+      .quantized = 1,                                               \
       .lead = binary_lead,                                          \
   };
 

@@ -5,7 +5,7 @@
 #include "arithmetic/binary_int8.h"
 #include "math/float_bits.h"
 #include "math/scalar_math.h"
-#include "quantised.h"
+#include "quantized.h"
 
 /* The operation of a node and its fused activation. */
 static int32_t operation_of(const mslite_node *node, int32_t *activation) {

@@ -190,7 +190,7 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
       .prepare = mslite_prepare_binary_int8,                                         \
       .run = run_part,                                                               \
       .in_place = mslite_broadcast_in_place,                                         \
-      .quantised = 1,                                                                \
+      .quantized = 1,                                                                \
   };
 
 BINARY(AddFusion)

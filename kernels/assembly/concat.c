@@ -5,7 +5,7 @@
 
 #include "math/lookup.h"
 #include "movement.h"
-#include "quantised.h"
+#include "quantized.h"
 
 /* The joined tensor is `rows` rows, each the pieces' parts one after the other. Parts of work are byte ranges of it. */
 typedef struct {
@@ -50,7 +50,7 @@ static mslite_status prepare_join(const mslite_tensor *joined, const mslite_tens
   return MSLITE_OK;
 }
 
-static void requantise(const stored_join *numbers, piece_record record, const void *from, void *to, int64_t bytes) {
+static void requantize(const stored_join *numbers, piece_record record, const void *from, void *to, int64_t bytes) {
   const int64_t size = numbers->type == MSLITE_INT8 ? 1 : 2;
   for (int64_t i = 0; i < bytes / size; ++i) {
     const int32_t q = size == 1 ? ((const int8_t *)from)[i] : ((const int16_t *)from)[i];
@@ -90,7 +90,7 @@ static void run_join(const join_derived *numbers, int32_t part, char *joined, co
     if (changes && tables != NULL) {
       mslite_look_up_bytes(tables[piece], (const int8_t *)from[piece] + offset, 0, (int8_t *)joined + at, 0, 1, bytes);
     } else if (changes) {
-      requantise(stored, stored->records[piece], (const char *)from[piece] + offset, joined + at, bytes);
+      requantize(stored, stored->records[piece], (const char *)from[piece] + offset, joined + at, bytes);
     } else if (bytes > 0 && from != NULL) {
       memcpy(joined + at, (const char *)from[piece] + offset, (size_t)bytes);
     }
@@ -228,7 +228,7 @@ static void stored_run(const mslite_run *run, int32_t phase, int32_t part) {
   if (tables != NULL && phase == 0) {
     byte_table all;
     for (int32_t q = INT8_MIN; q <= INT8_MAX; ++q) all[q - INT8_MIN] = (int8_t)q;
-    if (numbers->records[part].scale > 0) requantise(numbers, numbers->records[part], all, tables[part], sizeof all);
+    if (numbers->records[part].scale > 0) requantize(numbers, numbers->records[part], all, tables[part], sizeof all);
     return;
   }
   if (numbers->part_rows > 0) {
@@ -238,8 +238,8 @@ static void stored_run(const mslite_run *run, int32_t phase, int32_t part) {
   run_join(&numbers->join, part, run->outputs[0], run->inputs, NULL, numbers, (const byte_table *)tables);
 }
 
-MSLITE_QUANTISED_KERNEL(concat_int8, Concat, stored_join, stored_support, stored_prepare, stored_run, NULL)
-MSLITE_QUANTISED_KERNEL(stack_int8, Stack, stored_join, stored_support, stored_prepare, stored_run, NULL)
+MSLITE_QUANTIZED_KERNEL(concat_int8, Concat, stored_join, stored_support, stored_prepare, stored_run, NULL)
+MSLITE_QUANTIZED_KERNEL(stack_int8, Stack, stored_join, stored_support, stored_prepare, stored_run, NULL)
 MSLITE_MOVEMENT_KERNEL(concat, Concat, join_derived, join_support, concat_prepare, join_run, NULL)
 MSLITE_MOVEMENT_KERNEL(stack, Stack, join_derived, join_support, stack_prepare, join_run, NULL)
 MSLITE_MOVEMENT_KERNEL(split, Split, join_derived, split_support, split_prepare, split_run, NULL)

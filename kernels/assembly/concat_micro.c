@@ -4,7 +4,7 @@
 
 #include "math/nearest_micro.h"
 #include "movement.h"
-#include "quantised.h"
+#include "quantized.h"
 #include "simd/micro.h"
 
 enum { MOST_PIECES = 8, CODES = 256 };
@@ -166,7 +166,7 @@ static void rescaled_run(const mslite_run *run, int32_t phase, int32_t part) {
   }
 }
 
-#define KERNEL_OF(kernel, operator, derived, way, preparation, function, is_quantised) \
+#define KERNEL_OF(kernel, operator, derived, way, preparation, function, is_quantized) \
   const mslite_kernel MSLITE_ISA_NAME(mslite_kernel_##kernel) = {                      \
       .name = MSLITE_ISA_STRING(kernel),                                               \
       .op = MSLITE_OP_##operator,                                                      \
@@ -175,7 +175,7 @@ static void rescaled_run(const mslite_run *run, int32_t phase, int32_t part) {
       .support = way##_support,                                                        \
       .prepare = preparation,                                                          \
       .run = function##_run,                                                           \
-      .quantised = is_quantised,                                                       \
+      .quantized = is_quantized,                                                       \
   };
 
 KERNEL_OF(concat, Concat, join_derived, join, join_prepare, join, 0)

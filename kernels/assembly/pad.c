@@ -5,7 +5,7 @@
 
 #include "known.h"
 #include "movement.h"
-#include "quantised.h"
+#include "quantized.h"
 
 enum { PAD_EDGE = 100, PAD_WRAP = 101 }; /* beside MSLITE_PADDING_MODE_* */
 
@@ -258,5 +258,5 @@ static int32_t stored_extend_support(const mslite_node *node) { return is_stored
 
 MSLITE_MOVEMENT_KERNEL(pad, PadFusion, pad_derived, pad_support, pad_prepare, pad_run, NULL)
 MSLITE_MOVEMENT_KERNEL(pad_extend, PadExtend, pad_derived, extend_support, extend_prepare, pad_run, NULL)
-MSLITE_QUANTISED_KERNEL(pad_int8, PadFusion, pad_derived, stored_support, pad_prepare, pad_run, NULL)
-MSLITE_QUANTISED_KERNEL(pad_extend_int8, PadExtend, pad_derived, stored_extend_support, extend_prepare, pad_run, NULL)
+MSLITE_QUANTIZED_KERNEL(pad_int8, PadFusion, pad_derived, stored_support, pad_prepare, pad_run, NULL)
+MSLITE_QUANTIZED_KERNEL(pad_extend_int8, PadExtend, pad_derived, stored_extend_support, extend_prepare, pad_run, NULL)

@@ -12,10 +12,10 @@ typedef struct {
   int32_t wide_rate;
 } mfcc_derived;
 
-/* Shared workspace, in doubles: per bin its weight for the filter below (-1: unused) and that filter, the centres of
+/* Shared workspace, in doubles: per bin its weight for the filter below (-1: unused) and that filter, the centers of
  * the filters, and the cosines. */
 typedef struct {
-  double *weight, *filter, *centre, *cosine;
+  double *weight, *filter, *center, *cosine;
 } mfcc_tables;
 
 static mfcc_tables tables_of(const mfcc_derived *numbers, double *shared) {
@@ -58,7 +58,7 @@ static double mel(double frequency) { return 1127.0 * mslite_log1p(frequency / 7
 
 static void make_tables(const mfcc_derived *numbers, double rate, const mfcc_tables *tables) {
   const double low = mel(numbers->lower), spacing = (mel(numbers->upper) - low) / (double)(numbers->filters + 1);
-  for (int64_t i = 0; i <= numbers->filters; ++i) tables->centre[i] = low + spacing * (double)(i + 1);
+  for (int64_t i = 0; i <= numbers->filters; ++i) tables->center[i] = low + spacing * (double)(i + 1);
   const double bin_width = 0.5 * rate / (double)(numbers->bins - 1);
   /* Bin 0, the mean, is left out. */
   const double first = floor(1.5 + numbers->lower / bin_width), last = floor(numbers->upper / bin_width);
@@ -68,9 +68,9 @@ static void make_tables(const mfcc_derived *numbers, double rate, const mfcc_tab
     tables->filter[i] = -1;
     if (!((double)i >= first && (double)i <= last)) continue;
     const double position = mel((double)i * bin_width);
-    while (filter < numbers->filters && tables->centre[filter] < position) ++filter;
-    const double below = filter == 0 ? low : tables->centre[filter - 1];
-    tables->weight[i] = (tables->centre[filter] - position) / (tables->centre[filter] - below);
+    while (filter < numbers->filters && tables->center[filter] < position) ++filter;
+    const double below = filter == 0 ? low : tables->center[filter - 1];
+    tables->weight[i] = (tables->center[filter] - position) / (tables->center[filter] - below);
     tables->filter[i] = (double)(filter - 1);
   }
   const double count = (double)numbers->filters, norm = sqrt(2.0 / count);

@@ -4,7 +4,7 @@
 
 #include "arithmetic/broadcast.h"
 #include "math/fixed_point.h"
-#include "quantised.h"
+#include "quantized.h"
 
 enum { EQUAL, NOT_EQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL };
 
@@ -112,7 +112,7 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
       .support = support,                                        \
       .prepare = prepare,                                        \
       .run = run_part,                                           \
-      .quantised = 1,                                            \
+      .quantized = 1,                                            \
   };
 
 COMPARE(Equal)

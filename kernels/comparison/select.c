@@ -3,7 +3,7 @@
 
 #include "arithmetic/broadcast.h"
 #include "movement.h"
-#include "quantised.h"
+#include "quantized.h"
 
 /* One plan per output: its phases run one after the other, so there may be as many outputs as phases. */
 typedef struct {
@@ -88,7 +88,7 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   }
 }
 
-#define SELECT_KERNEL(function, operator, support_, quantised_) \
+#define SELECT_KERNEL(function, operator, support_, quantized_) \
   const mslite_kernel mslite_kernel_##function = {              \
       .name = #function "_scalar",                              \
       .op = MSLITE_OP_##operator,                               \
@@ -97,7 +97,7 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
       .support = support_,                                      \
       .prepare = prepare,                                       \
       .run = run_part,                                          \
-      .quantised = quantised_,                                  \
+      .quantized = quantized_,                                  \
   };
 
 SELECT_KERNEL(select, Select, support, 0)

@@ -1,7 +1,7 @@
 /* Convolution of stored int8 as a matrix product (convolution/conv2d_gather.h). */
 #include "convolution/conv2d_gather.h"
 #include "convolution/stored.h"
-#include "quantised.h"
+#include "quantized.h"
 
 typedef struct {
   conv2d_rows rows;
@@ -72,5 +72,5 @@ const mslite_kernel MSLITE_ISA_NAME(mslite_kernel_conv2d_gemm_int8) = {
     .pack_size = conv2d_int8_pack_size,
     .pack = conv2d_int8_pack,
     .run = conv2d_int8_run,
-    .quantised = 1,
+    .quantized = 1,
 };

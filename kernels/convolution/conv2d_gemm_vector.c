@@ -1,5 +1,5 @@
 /* Convolution as a matrix product: rows are output pixels, columns output channels, k the window [ky][kx][channel].
- * Nothing is gathered: a row of the left matrix is a window of x, read in place in pieces of neighbouring numbers.
+ * Nothing is gathered: a row of the left matrix is a window of x, read in place in pieces of neighboring numbers.
  * A constant weight is packed at load. Where another one has to be packed, or windows hang over the edge, a first phase
  * does that: it packs panels, and copies x with its padding. */
 #include "convolution/read_windows.h"

@@ -5,7 +5,7 @@
 #include "convolution/stored.h"
 #include "convolution/window_micro.h"
 #include "matmul/product_micro.h"
-#include "quantised.h"
+#include "quantized.h"
 
 typedef struct {
   micro_layer layer;
@@ -128,6 +128,6 @@ const mslite_kernel MSLITE_ISA_NAME(mslite_kernel_conv2d_int8) = {
     .pack_size = conv2d_pack_size,
     .pack = conv2d_pack,
     .run = conv2d_run,
-    .quantised = 1,
+    .quantized = 1,
     .lead = conv2d_lead,
 };

@@ -141,7 +141,7 @@ CONV2D_RUN(int16, int16_t)
       .pack_size = conv2d_pack_size,               \
       .pack = conv2d_pack,                         \
       .run = conv2d_##suffix##_run,                \
-      .quantised = 1,                              \
+      .quantized = 1,                              \
   };
 
 CONV2D(conv2d_int8, int8, Conv2DFusion)

@@ -71,6 +71,6 @@ const mslite_kernel MSLITE_ISA_NAME(mslite_kernel_depthwise_3x3_int8) = {
 #if MICRO_DSP
     .run = depthwise_run,
 #endif
-    .quantised = 1,
+    .quantized = 1,
     .lead = micro_depthwise_lead,
 };

@@ -51,6 +51,6 @@ const mslite_kernel MSLITE_ISA_NAME(mslite_kernel_depthwise_int8) = {
     .pack_size = depthwise_pack_size,
     .pack = depthwise_pack,
     .run = depthwise_run,
-    .quantised = 1,
+    .quantized = 1,
     .lead = micro_depthwise_lead,
 };

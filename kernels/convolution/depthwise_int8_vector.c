@@ -1,13 +1,13 @@
-/* Depthwise convolution of stored int8, vectorised over channels: sums of pairs of 16-bit products, or, with dot
+/* Depthwise convolution of stored int8, vectorized over channels: sums of pairs of 16-bit products, or, with dot
  * products, of fours of 8 bits (a group of channels at least, and weights without zero points), rescaled while they are
- * in registers. The usual kernels compute DEPTHWISE_TILE neighbouring pixels at once, so that a column of x is read and
+ * in registers. The usual kernels compute DEPTHWISE_TILE neighboring pixels at once, so that a column of x is read and
  * widened once for all of them; any other kernel goes pixel by pixel. Where several outputs belong to an input channel,
  * x is first spread to as many channels as y has.
  *
  * Limit: 3 x 3 at stride 1 on AVX2 takes some 140 instructions for the sums of 16 channels and 4 pixels, and rescaling
  * them 120, or 64 where results are rounded once; float32 takes 100 altogether. */
 #include "convolution/depthwise_int8_tile.h"
-#include "quantised.h"
+#include "quantized.h"
 
 enum {
   MOST_CHANNELS = 320,
@@ -287,5 +287,5 @@ const mslite_kernel MSLITE_ISA_NAME(mslite_kernel_depthwise_int8) = {
     .pack_size = depthwise_pack_size,
     .pack = depthwise_pack,
     .run = depthwise_run,
-    .quantised = 1,
+    .quantized = 1,
 };

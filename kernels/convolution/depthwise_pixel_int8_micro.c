@@ -223,6 +223,6 @@ const mslite_kernel MSLITE_ISA_NAME(mslite_kernel_depthwise_pixel_int8) = {
     .pack = depthwise_pack,
     .run = depthwise_run,
 #endif
-    .quantised = 1,
+    .quantized = 1,
     .lead = micro_depthwise_lead,
 };

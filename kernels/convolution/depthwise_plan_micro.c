@@ -1,7 +1,7 @@
 /* Depthwise convolutions on microcontrollers: support and preparation. Runs on
  * the host only. */
 #include "convolution/depthwise_micro.h"
-#include "quantised.h"
+#include "quantized.h"
 
 static bool is_short(int64_t value) { return value >= INT16_MIN && value <= INT16_MAX; }
 

@@ -1,4 +1,4 @@
-/* Depthwise convolution, vectorised over channels. The usual kernels compute up to DEPTHWISE_TILE neighbouring pixels
+/* Depthwise convolution, vectorized over channels. The usual kernels compute up to DEPTHWISE_TILE neighboring pixels
  * at once, so that a column of x is read once for all of them; pixels whose windows hang over an edge, and other
  * kernels, are computed one by one from the taps that are inside. A constant weight is packed at load, any other in a
  * first phase.
@@ -94,7 +94,7 @@ static mslite_status depthwise_prepare(const mslite_node *node, void *derived, m
   return MSLITE_OK;
 }
 
-/* Where neighbouring pixels of one row read and write; pointers are at the part's first channel, at the first tap that
+/* Where neighboring pixels of one row read and write; pointers are at the part's first channel, at the first tap that
  * is inside. Steps are in floats. */
 typedef struct {
   const simd_real *x;

@@ -1,5 +1,5 @@
 /* Windows of a convolution that are read in place, from x or from its padded copy: a window is `pieces` pieces of
- * `piece` neighbouring numbers, which begin at the same distances in every window. For `_vector.c` files. */
+ * `piece` neighboring numbers, which begin at the same distances in every window. For `_vector.c` files. */
 #ifndef MSLITE_CONVOLUTION_READ_WINDOWS_H
 #define MSLITE_CONVOLUTION_READ_WINDOWS_H
 

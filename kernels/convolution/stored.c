@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "quantised.h"
+#include "quantized.h"
 
 static void attributes_of(const mslite_node *node, mslite_convolution_attributes *attributes) {
   mslite_convolution_read(node->op, node->params, attributes);

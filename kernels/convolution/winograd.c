@@ -75,7 +75,7 @@ static const double G4[6][3] = {{1, 0, 0},
 
 enum { PACK_BLOCK = 16 }; /* input channels at a time */
 
-/* half = G g for `count` neighbouring channels of one filter; `g` is its first weight, [3][3][in]. */
+/* half = G g for `count` neighboring channels of one filter; `g` is its first weight, [3][3][in]. */
 static void transform_rows(const double (*transform)[3], int32_t side, const float *g, int64_t in, int64_t count,
                            double half[6][3][PACK_BLOCK]) {
   for (int32_t i = 0; i < side; ++i) {

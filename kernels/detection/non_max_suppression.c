@@ -6,7 +6,7 @@
 typedef struct {
   int64_t batch, classes;
   int32_t boxes;
-  int32_t center; /* boxes are (x, y, width, height) of their centres, otherwise two opposite corners (y, x, y, x) */
+  int32_t center; /* boxes are (x, y, width, height) of their centers, otherwise two opposite corners (y, x, y, x) */
   int32_t limit_input, limit_type;    /* the input that says how many boxes are kept; -1: `limit` does */
   int32_t overlap_input, score_input; /* the thresholds; -1: there is none */
   int64_t limit;

@@ -41,8 +41,8 @@ static mslite_status roi_prepare(const mslite_node *node, void *derived, mslite_
   return MSLITE_OK;
 }
 
-/* The two neighbours of a coordinate and the weight of the upper; false beyond the image. */
-static bool neighbours(float at, int64_t size, int64_t *low, int64_t *high, float *weight) {
+/* The two neighbors of a coordinate and the weight of the upper; false beyond the image. */
+static bool neighbors(float at, int64_t size, int64_t *low, int64_t *high, float *weight) {
   if (!(at >= -1) || at > (float)size || size == 0) return false;
   if (at < 0) at = 0;
   *low = (int64_t)at;
@@ -67,7 +67,7 @@ static float bin_value(const roi_derived *n, const float *image, float top, floa
       int64_t y0, y1, x0, x1;
       float dy, dx;
       float v[4] = {0, 0, 0, 0};
-      if (neighbours(y, n->height, &y0, &y1, &dy) && neighbours(x, n->width, &x0, &x1, &dx)) {
+      if (neighbors(y, n->height, &y0, &y1, &dy) && neighbors(x, n->width, &x0, &x1, &dx)) {
         v[0] = (1 - dy) * (1 - dx) * image[y0 * n->width + x0];
         v[1] = (1 - dy) * dx * image[y0 * n->width + x1];
         v[2] = dy * (1 - dx) * image[y1 * n->width + x0];
@@ -77,7 +77,7 @@ static float bin_value(const roi_derived *n, const float *image, float top, floa
         result += v[0] + v[1] + v[2] + v[3];
         continue;
       }
-      for (int32_t k = 0; k < 4; ++k) { /* ONNX takes the maximum of the weighted neighbours, not of their sums */
+      for (int32_t k = 0; k < 4; ++k) { /* ONNX takes the maximum of the weighted neighbors, not of their sums */
         if (first || v[k] > result) result = v[k];
         first = false;
       }

@@ -1,7 +1,7 @@
 // Convolutions. Activations are [batch, height, width, channels].
 //
 // Weights are [group][kernel height][kernel width][input channels of a group][output channels of a group, rounded up to
-// fours]. An item computes four output channels of PIXELS neighbours in a row.
+// fours]. An item computes four output channels of PIXELS neighbors in a row.
 #ifndef PIXELS
 #define PIXELS 4
 #endif

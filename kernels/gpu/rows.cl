@@ -22,7 +22,7 @@ kernel void softmax(INPUT(x), OUTPUT(y), int length, int inner) {
 }
 
 // (x - mean) / sqrt(variance + epsilon), times gamma and plus beta where they are there. PARAMETER: which of these belongs
-// to element i of a row, whose place is `outside` and `inside`. UNCENTRED: the mean is taken for 0.
+// to element i of a row, whose place is `outside` and `inside`. UNCENTERED: the mean is taken for 0.
 #ifdef PARAMETER
 kernel void normalize_rows(INPUT(x), INPUT(gamma), INPUT(beta), OUTPUT(y), int length, int inner, float epsilon EPILOGUE) {
   local float shared[GROUP];
@@ -30,7 +30,7 @@ kernel void normalize_rows(INPUT(x), INPUT(gamma), INPUT(beta), OUTPUT(y), int l
   const int inside = get_group_id(0) % inner;
   const int base = outside * length * inner + inside;
   float mean = 0.0f;
-#ifndef UNCENTRED
+#ifndef UNCENTERED
   FOR_ROW(i) mean += load(x, base + i * inner);
   mean = group_sum(mean, shared) / (float)length;
 #endif

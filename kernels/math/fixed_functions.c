@@ -71,7 +71,7 @@ int32_t mslite_fixed_log(int32_t x) {
   const int32_t log_2 = 1488522236, fourth_root = 1805811301, root = 1518500250;
   const int32_t alpha_n = 117049297, alpha_d = 127690142, alpha_i = 1057819769, alpha_f = 638450708;
   const int32_t quarter = (int32_t)1 << 23; /* Q6.25 */
-  /* x = 2^k r: one of two neighbouring choices of k, so that r is near 2^(-1/4) */
+  /* x = 2^k r: one of two neighboring choices of k, so that r is near 2^(-1/4) */
   const int32_t zeros_a = leading_zeros((uint32_t)x);
   const int32_t r_a = scaled_up(product(scaled_up(x, zeros_a - 1), root), 1);
   const int32_t k_a = clamped((int64_t)scaled_up(DIGITS - zeros_a, RESULT_BITS) + quarter);

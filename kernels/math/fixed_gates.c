@@ -22,13 +22,13 @@ static int16_t constant(int32_t wide) { return (int16_t)mslite_divide_by_power(w
 
 /* exp(a) of a in [-1/4, 0), Q0.15: a Taylor series around -1/8. */
 static int16_t exp_near_zero(int16_t a) {
-  const int16_t at_centre = constant(1895147668), third = constant(715827883); /* exp(-1/8), 1/3 */
+  const int16_t at_center = constant(1895147668), third = constant(715827883); /* exp(-1/8), 1/3 */
   const int16_t x = wrapped(a + (1 << 12));
   const int16_t square = mslite_fixed_product(x, x), cube = mslite_fixed_product(square, x);
   const int16_t quarter_fourth = (int16_t)mslite_divide_by_power(mslite_fixed_product(square, square), 2);
   const int16_t rest =
       (int16_t)mslite_divide_by_power(wrapped(mslite_fixed_product(wrapped(quarter_fourth + cube), third) + square), 1);
-  return saturated(at_centre + mslite_fixed_product(at_centre, wrapped(x + rest)));
+  return saturated(at_center + mslite_fixed_product(at_center, wrapped(x + rest)));
 }
 
 /* exp(a) in Q0.15, of a <= 0 with `digits` integer digits: the quarter, then a factor for each bit above. */

@@ -1,5 +1,5 @@
 /* Fixed-point rescaling of integers: TensorFlow Lite's reference arithmetic, to the bit. The only place in which a
- * quantised result is rounded. */
+ * quantized result is rounded. */
 #ifndef MSLITE_FIXED_POINT_H
 #define MSLITE_FIXED_POINT_H
 

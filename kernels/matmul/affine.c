@@ -11,7 +11,7 @@ enum { MOST_ENTRIES = 1024, ROWS = 8 };
 typedef struct {
   int64_t rows, columns, results, width; /* rows and columns of x, rows and columns of y */
   int64_t blocks;                        /* of ROWS rows per batch */
-  int64_t weight_step, column_step;      /* between neighbours along the inner size, and between columns of y */
+  int64_t weight_step, column_step;      /* between neighbors along the inner size, and between columns of y */
   int32_t offsets, bias, activation;
   int32_t offset[MOST_ENTRIES];
 } affine_derived;

@@ -80,7 +80,7 @@ SIMD_INLINE void gemm_plan(int64_t m, int64_t n, int64_t k, mslite_gemm_plan *pl
 }
 
 /* One block of a product. Steps are in elements. The left matrix is given by row pointers, and k runs over pieces of
- * `k` neighbouring elements that begin at the same offsets in every row: a convolution reads its windows in place. */
+ * `k` neighboring elements that begin at the same offsets in every row: a convolution reads its windows in place. */
 typedef struct {
   const simd_real *const *a;
   const int64_t *offsets; /* [pieces] */

@@ -18,7 +18,7 @@ enum { MSLITE_A = 0, MSLITE_B, MSLITE_A_ZERO, MSLITE_B_ZERO, MSLITE_SCALE, MSLIT
 typedef struct {
   int64_t a_zeros, b_zeros; /* how many there are */
   int64_t scales;           /* 0: the result is the sums; otherwise 1 or one per column, and the result is float32 */
-  int64_t a_rows;           /* neighbouring rows of a share a zero point and a row scale */
+  int64_t a_rows;           /* neighboring rows of a share a zero point and a row scale */
   int32_t has_bias, has_row_scale;
   int32_t scales_apart;   /* (sum * scale) * row scale, else sum * (scale * row scale) */
   uint8_t a_flip, b_flip; /* 128 where unsigned, else 0: exclusive or makes signed integers of the bytes */

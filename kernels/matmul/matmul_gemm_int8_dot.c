@@ -1,7 +1,7 @@
 /* MatMulFusion and FullConnection of stored int8 with constant weights, over the GEMM. */
 #include "matmul/gemm_int8.h"
 #include "matmul/stored.h"
-#include "quantised.h"
+#include "quantized.h"
 
 typedef struct {
   gemm_int8_plan plan;
@@ -120,7 +120,7 @@ static void matmul_int8_run(const mslite_run *run, int32_t phase, int32_t part) 
       .pack_size = matmul_int8_pack_size,                           \
       .pack = matmul_int8_pack,                                     \
       .run = matmul_int8_run,                                       \
-      .quantised = 1,                                               \
+      .quantized = 1,                                               \
   };
 
 MATMUL_INT8(matmul_gemm_int8, MatMulFusion)

@@ -2,7 +2,7 @@
  * part. */
 #include "matmul/product_micro.h"
 #include "matmul/stored.h"
-#include "quantised.h"
+#include "quantized.h"
 
 typedef struct {
   micro_layer layer;
@@ -122,7 +122,7 @@ static int64_t product_lead(const mslite_node *node, const void *derived, int32_
       .pack_size = product_pack_size,                               \
       .pack = product_pack,                                         \
       .run = product_run,                                           \
-      .quantised = 1,                                               \
+      .quantized = 1,                                               \
       .lead = product_lead,                                         \
   };
 

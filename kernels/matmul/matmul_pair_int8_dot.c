@@ -2,7 +2,7 @@
  * as if it were weights. */
 #include "matmul/gemm_int8.h"
 #include "matmul/stored.h"
-#include "quantised.h"
+#include "quantized.h"
 
 typedef struct {
   mslite_product product;
@@ -113,7 +113,7 @@ static void pair_run(const mslite_run *run, int32_t phase, int32_t part) {
       .support = pair_support,                                      \
       .prepare = pair_prepare,                                      \
       .run = pair_run,                                              \
-      .quantised = 1,                                               \
+      .quantized = 1,                                               \
   };
 
 PAIR(matmul_pair_int8, MatMulFusion)

@@ -2,7 +2,7 @@
  * takes half of that where its integers fit 4 bits. A part makes real numbers of a few rows of a panel, uses them for
  * all rows of its block, and goes on.
  *
- * A record belongs to the matrix, to a column, or to a group of neighbouring k of a column: record column * groups +
+ * A record belongs to the matrix, to a column, or to a group of neighboring k of a column: record column * groups +
  * group.
  *
  * Limit: with one row of a, a core reads weights at 1 or half a byte each; the float32 product reads 4. */
@@ -236,7 +236,7 @@ static void weights_run(const mslite_run *run, int32_t phase, int32_t part) {
       .pack_size = weights_pack_size,                               \
       .pack = weights_pack,                                         \
       .run = weights_run,                                           \
-      .quantised = 1,                                               \
+      .quantized = 1,                                               \
   };
 
 WEIGHTS(matmul_weights_int8, MatMulFusion)

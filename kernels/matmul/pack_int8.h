@@ -16,9 +16,9 @@ extern "C" {
 
 typedef struct {
   int32_t columns; /* of a panel */
-  int32_t depth;   /* neighbours of k that stand together, column by column */
+  int32_t depth;   /* neighbors of k that stand together, column by column */
   int32_t offset;  /* added to activations */
-  int32_t woven;   /* columns whose first halves of such neighbours stand together, before their second halves; or 1 */
+  int32_t woven;   /* columns whose first halves of such neighbors stand together, before their second halves; or 1 */
 } mslite_int8_layout;
 
 /* One output channel before packing. */

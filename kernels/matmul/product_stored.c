@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "matmul/stored.h"
-#include "quantised.h"
+#include "quantized.h"
 
 /* One part is one row of one matrix of y. A constant b is packed: its columns' numbers, then its integers. */
 typedef struct {
@@ -135,7 +135,7 @@ PRODUCT_SUPPORT(product_i16_i8, MSLITE_INT16, MSLITE_INT8)
       .pack_size = product_pack_size,              \
       .pack = product_pack,                        \
       .run = runner##_run,                         \
-      .quantised = 1,                              \
+      .quantized = 1,                              \
   };
 
 PRODUCT(matmul_int8, product_i8, MatMulFusion)

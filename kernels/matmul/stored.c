@@ -1,6 +1,6 @@
 #include "matmul/stored.h"
 
-#include "quantised.h"
+#include "quantized.h"
 
 mslite_rescale_kind mslite_stored_rescale_kind(const mslite_node *node) {
   const bool is_wide = node->inputs[0]->type == MSLITE_INT16;

@@ -1,6 +1,6 @@
 /* The register tile of the float32 GEMM in assembly for 64-bit ARM: the same sums in the same order as matmul/tile.h,
  * which generated C and all other processors have. It loads four vectors of b with one instruction; compilers do not
- * find the four neighbouring registers for that without copies. 91 instructions for 80 multiply-adds of four numbers,
+ * find the four neighboring registers for that without copies. 91 instructions for 80 multiply-adds of four numbers,
  * where theirs take 101 or more.
  *
  * v0 to v3 are one step of k of the panel of b, and the limits at the end; v4 to v8 four steps of k of each row of a;

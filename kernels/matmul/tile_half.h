@@ -83,7 +83,7 @@ SIMD_INLINE const float16_t *gemm_add_steps(const float16_t *const *a, int64_t k
 
 /* sum += total for `count` sums. */
 SIMD_INLINE void gemm_add_total(float16x8_t *sum, const int32_t count, const float16_t *total) {
-  const int32_t pair = count % 2 == 0 ? 2 : 1; /* neighbours are loaded together */
+  const int32_t pair = count % 2 == 0 ? 2 : 1; /* neighbors are loaded together */
   SIMD_UNROLL for (int32_t i = 0; i < count; i += pair) {
     float16x8_t old[2];
     SIMD_UNROLL for (int32_t j = 0; j < pair; ++j) old[j] = vld1q_f16(total + (i + j) * GEMM_LANES);

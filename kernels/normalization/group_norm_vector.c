@@ -62,7 +62,7 @@ static mslite_status instance_prepare(const mslite_node *node, void *derived, ms
 }
 
 /* y = (x - mean) * factor + offset; the difference first, so that a mean far from 0 costs no digits. */
-static void normalise(const float *x, float mean, float factor, float offset, float *y, int64_t n) {
+static void normalize(const float *x, float mean, float factor, float offset, float *y, int64_t n) {
   const simd_f32 m = simd_set(mean), f = simd_set(factor), o = simd_set(offset);
   int64_t i = 0;
   for (; i + SIMD_WIDTH <= n; i += SIMD_WIDTH) simd_store(y + i, simd_fma(simd_load(x + i) - m, f, o));
@@ -70,7 +70,7 @@ static void normalise(const float *x, float mean, float factor, float offset, fl
   if (rest > 0) simd_store_partial(y + i, simd_fma(simd_load_partial(x + i, rest) - m, f, o), rest);
 }
 
-static void normalise_group(const mslite_run *run, const group_norm_derived *numbers, int64_t row) {
+static void normalize_group(const mslite_run *run, const group_norm_derived *numbers, int64_t row) {
   const int64_t count = numbers->group_channels * numbers->pixels;
   const float *x = (const float *)run->inputs[0] + row * count;
   float *y = (float *)run->outputs[0] + row * count;
@@ -82,7 +82,7 @@ static void normalise_group(const mslite_run *run, const group_norm_derived *num
     const double gamma = numbers->affine ? (double)((const float *)run->inputs[1])[first + c] : 1;
     const float beta = numbers->affine ? ((const float *)run->inputs[2])[first + c] : 0.0F;
     const int64_t at = c * numbers->pixels;
-    normalise(x + at, (float)mean, (float)(scale * gamma), beta, y + at, numbers->pixels);
+    normalize(x + at, (float)mean, (float)(scale * gamma), beta, y + at, numbers->pixels);
   }
 }
 
@@ -91,7 +91,7 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   const group_norm_derived *numbers = run->derived;
   const int64_t first = part * numbers->rows_per_part, left = numbers->rows - first;
   const int64_t last = first + (left < numbers->rows_per_part ? left : numbers->rows_per_part);
-  for (int64_t row = first; row < last; ++row) normalise_group(run, numbers, row);
+  for (int64_t row = first; row < last; ++row) normalize_group(run, numbers, row);
 }
 
 static int32_t in_place(const mslite_node *node) {

@@ -2,7 +2,7 @@
  * The zero point of the input is all that its record matters. */
 #include "math/fixed_functions.h"
 #include "movement.h"
-#include "quantised.h"
+#include "quantized.h"
 
 enum { PART_WORK = 16384 };
 
@@ -36,7 +36,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
   return MSLITE_OK;
 }
 
-static void normalise_row(const l2_derived *numbers, const int8_t *x, int8_t *y) {
+static void normalize_row(const l2_derived *numbers, const int8_t *x, int8_t *y) {
   uint32_t squares = 0;
   for (int64_t c = 0; c < numbers->size; ++c) {
     const int32_t value = x[c] - numbers->zero;
@@ -58,8 +58,8 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   const int64_t end = numbers->rows - begin < numbers->per_part ? numbers->rows : begin + numbers->per_part;
   for (int64_t row = begin; row < end; ++row) {
     const int64_t at = row * numbers->size;
-    normalise_row(numbers, (const int8_t *)run->inputs[0] + at, (int8_t *)run->outputs[0] + at);
+    normalize_row(numbers, (const int8_t *)run->inputs[0] + at, (int8_t *)run->outputs[0] + at);
   }
 }
 
-MSLITE_QUANTISED_KERNEL(l2_normalize_int8, L2NormalizeFusion, l2_derived, support, prepare, run_part, NULL)
+MSLITE_QUANTIZED_KERNEL(l2_normalize_int8, L2NormalizeFusion, l2_derived, support, prepare, run_part, NULL)

@@ -1,11 +1,11 @@
-/* LayerNormFusion and RmsNorm, float32: each row is normalised over its own mean and variance, in two passes. */
+/* LayerNormFusion and RmsNorm, float32: each row is normalized over its own mean and variance, in two passes. */
 #include "normalization/statistics.h"
 
 enum { PART_ELEMENTS = 8192 };
 
 typedef struct {
   int64_t rows;
-  int64_t width;  /* elements that are normalised together */
+  int64_t width;  /* elements that are normalized together */
   int64_t period; /* elements of gamma and beta; they repeat over x from its start */
   int64_t rows_per_part;
   float epsilon;

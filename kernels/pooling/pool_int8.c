@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-#include "quantised.h"
+#include "quantized.h"
 
 static int32_t activation_of(const mslite_node *node) {
   switch (node->op) {

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "pooling/pool_int8.h"
-#include "quantised.h"
+#include "quantized.h"
 #include "simd/micro.h"
 #if MICRO_DSP
 #include "simd/micro_dsp.h"
@@ -199,7 +199,7 @@ static int64_t pool_lead(const mslite_node *node, const void *derived, int32_t i
       .support = pool_support,                                      \
       .prepare = pool_prepare,                                      \
       .run = pool_run,                                              \
-      .quantised = 1,                                               \
+      .quantized = 1,                                               \
       .lead = pool_lead,                                            \
   };
 

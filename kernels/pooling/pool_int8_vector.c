@@ -1,4 +1,4 @@
-/* Pooling of stored integers on NHWC, vectorised over channels. */
+/* Pooling of stored integers on NHWC, vectorized over channels. */
 #include "pooling/pool_int8.h"
 #include "simd/narrow.h"
 
@@ -142,7 +142,7 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
       .support = mslite_stored_pool_support,                        \
       .prepare = mslite_stored_pool_prepare,                        \
       .run = run_part,                                              \
-      .quantised = 1,                                               \
+      .quantized = 1,                                               \
   };
 
 POOL(average_pool_int8, AvgPoolFusion)

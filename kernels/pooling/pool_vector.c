@@ -1,4 +1,4 @@
-/* float32 pooling on NHWC, vectorised over channels. */
+/* float32 pooling on NHWC, vectorized over channels. */
 #include "matmul/fused.h"
 #include "pooling/geometry.h"
 #include "simd/real.h"

@@ -12,12 +12,12 @@ typedef struct {
 } cast_derived;
 
 static int32_t supports(const mslite_node *node, const mslite_tensor *floats, const mslite_tensor *integers,
-                        int32_t type, bool quantises) {
+                        int32_t type, bool quantizes) {
   if (floats->type != MSLITE_FLOAT32 || integers->type != type || integers->quant_count != 1) return 0;
   const mslite_quant *record = integers->quant;
   if (!(record->scale > 0) || mslite_element_count(node->inputs[0]) > INT32_MAX / 16) return 0;
   /* The product of a scale of float32 and a small integer is exact in float64, so that one rounding is left. */
-  if (!quantises && (double)(float)record->scale != record->scale) return 0;
+  if (!quantizes && (double)(float)record->scale != record->scale) return 0;
   return record->zero_point >= -(1 << 16) && record->zero_point <= 1 << 16 ? 3 : 0;
 }
 
@@ -35,7 +35,7 @@ static mslite_status prepare(const mslite_node *node, void *derived, mslite_sche
 /* A number of 23 bits leaves no room for fractions: adding it rounds, half to even. */
 MICRO_INLINE int32_t nearest_even(float v) { return (int32_t)((v + 12582912.0F) - 12582912.0F); }
 
-#define QUANTISE(name, type, enumerator, low, high, even, rounded)              \
+#define QUANTIZE(name, type, enumerator, low, high, even, rounded)              \
   static int32_t name##_support(const mslite_node *node) {                      \
     const mslite_tensor *y = node->outputs[0];                                  \
     const int32_t score = supports(node, node->inputs[0], y, enumerator, true); \
@@ -53,7 +53,7 @@ MICRO_INLINE int32_t nearest_even(float v) { return (int32_t)((v + 12582912.0F) 
     }                                                                           \
   }
 
-#define DEQUANTISE(name, type, enumerator)                                                  \
+#define DEQUANTIZE(name, type, enumerator)                                                  \
   static int32_t name##_support(const mslite_node *node) {                                  \
     return supports(node, node->outputs[0], node->inputs[0], enumerator, false);            \
   }                                                                                         \
@@ -66,15 +66,15 @@ MICRO_INLINE int32_t nearest_even(float v) { return (int32_t)((v + 12582912.0F) 
     for (int32_t i = own->count; i > 0; --i) *y++ = (float)(*x++ - own->zero) * own->scale; \
   }
 
-QUANTISE(quantise_int8, int8_t, MSLITE_INT8, INT8_MIN, INT8_MAX, false, micro_nearest)
-QUANTISE(quantise_even_int8, int8_t, MSLITE_INT8, INT8_MIN, INT8_MAX, true, nearest_even)
-QUANTISE(quantise_uint8, uint8_t, MSLITE_UINT8, 0, UINT8_MAX, false, micro_nearest)
-QUANTISE(quantise_even_uint8, uint8_t, MSLITE_UINT8, 0, UINT8_MAX, true, nearest_even)
-QUANTISE(quantise_int16, int16_t, MSLITE_INT16, INT16_MIN, INT16_MAX, false, micro_nearest)
-QUANTISE(quantise_even_int16, int16_t, MSLITE_INT16, INT16_MIN, INT16_MAX, true, nearest_even)
-DEQUANTISE(dequantise_int8, int8_t, MSLITE_INT8)
-DEQUANTISE(dequantise_uint8, uint8_t, MSLITE_UINT8)
-DEQUANTISE(dequantise_int16, int16_t, MSLITE_INT16)
+QUANTIZE(quantize_int8, int8_t, MSLITE_INT8, INT8_MIN, INT8_MAX, false, micro_nearest)
+QUANTIZE(quantize_even_int8, int8_t, MSLITE_INT8, INT8_MIN, INT8_MAX, true, nearest_even)
+QUANTIZE(quantize_uint8, uint8_t, MSLITE_UINT8, 0, UINT8_MAX, false, micro_nearest)
+QUANTIZE(quantize_even_uint8, uint8_t, MSLITE_UINT8, 0, UINT8_MAX, true, nearest_even)
+QUANTIZE(quantize_int16, int16_t, MSLITE_INT16, INT16_MIN, INT16_MAX, false, micro_nearest)
+QUANTIZE(quantize_even_int16, int16_t, MSLITE_INT16, INT16_MIN, INT16_MAX, true, nearest_even)
+DEQUANTIZE(dequantize_int8, int8_t, MSLITE_INT8)
+DEQUANTIZE(dequantize_uint8, uint8_t, MSLITE_UINT8)
+DEQUANTIZE(dequantize_int16, int16_t, MSLITE_INT16)
 
 /* The smaller element may lie over the larger one. */
 static int64_t lead(const mslite_node *node, const void *derived, int32_t input) {
@@ -95,12 +95,12 @@ static int64_t lead(const mslite_node *node, const void *derived, int32_t input)
       .lead = lead,                                                 \
   };
 
-CAST(quantise_int8)
-CAST(quantise_even_int8)
-CAST(quantise_uint8)
-CAST(quantise_even_uint8)
-CAST(quantise_int16)
-CAST(quantise_even_int16)
-CAST(dequantise_int8)
-CAST(dequantise_uint8)
-CAST(dequantise_int16)
+CAST(quantize_int8)
+CAST(quantize_even_int8)
+CAST(quantize_uint8)
+CAST(quantize_even_uint8)
+CAST(quantize_int16)
+CAST(quantize_even_int16)
+CAST(dequantize_int8)
+CAST(dequantize_uint8)
+CAST(dequantize_int16)

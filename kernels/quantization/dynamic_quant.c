@@ -1,6 +1,6 @@
-/* DynamicQuant: quantises to int8 with the scale and zero point that the values themselves give, for the whole tensor
+/* DynamicQuant: quantizes to int8 with the scale and zero point that the values themselves give, for the whole tensor
  * or for each index of the kept axes. The result is the integers, or (dst_type float32) the real numbers that they
- * stand for: what a product with dequantised weights reads. quantization/dynamic_range.h says how.
+ * stand for: what a product with dequantized weights reads. quantization/dynamic_range.h says how.
  *
  * Further outputs are the scales and the zero points (int8), in the order of the kept axes. With them a result of
  * float32 is the integers less their zero point: without the scale. */
@@ -11,7 +11,7 @@
 
 enum { PART_ELEMENTS = 16384 };
 
-/* Some of the axes, neighbours merged. */
+/* Some of the axes, neighbors merged. */
 typedef struct {
   int32_t count;
   int64_t dims[MSLITE_MAX_RANK];

@@ -1,22 +1,22 @@
 /* QuantDTypeCast between float32 and integers, and between integers, with TensorFlow Lite's reference rounding:
- *   quantise     round(x / scale) + zero_point, limited to the type; half away from zero, or to even (see mslite_quant)
- *   dequantise   scale * (q - zero_point), the product in double
- *   requantise   fixed-point multiplication by the quotient of the scales; where results round half to even, ONNX's */
+ *   quantize     round(x / scale) + zero_point, limited to the type; half away from zero, or to even (see mslite_quant)
+ *   dequantize   scale * (q - zero_point), the product in double
+ *   requantize   fixed-point multiplication by the quotient of the scales; where results round half to even, ONNX's */
 #include <math.h>
 #include <string.h>
 
 #include "math/fixed_point.h"
 #include "movement.h"
-#include "quantised.h"
+#include "quantized.h"
 
 enum { CAST_ELEMENTS = 16384, CAST_CHANNELS = 2048 };
 
 typedef struct {
-  double scale;    /* dequantise, requantise: of the input; quantise: of the output */
-  double to_scale; /* requantise */
+  double scale;    /* dequantize, requantize: of the input; quantize: of the output */
+  double to_scale; /* requantize */
   int32_t from_zero, to_zero;
   int32_t rounds_even;
-  mslite_multiplier factor; /* requantise: the quotient of the scales */
+  mslite_multiplier factor; /* requantize: the quotient of the scales */
 } cast_record;
 
 typedef struct {
@@ -126,7 +126,7 @@ static int32_t limited(const cast_numbers *numbers, int64_t value) {
   return (int32_t)(value < numbers->low ? numbers->low : value > numbers->high ? numbers->high : value);
 }
 
-static int32_t quantised(const cast_numbers *numbers, const cast_record *record, float x) {
+static int32_t quantized(const cast_numbers *numbers, const cast_record *record, float x) {
   const float quotient = x / (float)record->scale;
   const float rounded = record->rounds_even ? rintf(quotient) : roundf(quotient);
   if (!(rounded > -2147483648.0f)) return limited(numbers, rounded != rounded ? record->to_zero : INT32_MIN);
@@ -134,11 +134,11 @@ static int32_t quantised(const cast_numbers *numbers, const cast_record *record,
   return limited(numbers, (int64_t)rounded + record->to_zero);
 }
 
-static int32_t requantised(const cast_numbers *numbers, const cast_record *record, int32_t q) {
+static int32_t requantized(const cast_numbers *numbers, const cast_record *record, int32_t q) {
   if (record->rounds_even) {
     const mslite_quant from = {.scale = record->scale, .zero_point = record->from_zero};
     const mslite_quant to = {.scale = record->to_scale, .zero_point = record->to_zero};
-    return limited(numbers, mslite_requantise_even(&from, &to, q));
+    return limited(numbers, mslite_requantize_even(&from, &to, q));
   }
   const int32_t value = mslite_rescale((int32_t)((uint32_t)q - (uint32_t)record->from_zero), record->factor);
   return limited(numbers, (int64_t)value + record->to_zero);
@@ -177,14 +177,14 @@ static void cast_part(const mslite_run *run, const cast_numbers *numbers, const 
     if (stop > end) stop = end;
     for (; at < stop; ++at) {
       if (numbers->from == MSLITE_FLOAT32) {
-        store(run->outputs[0], numbers->to, at, quantised(numbers, record, ((const float *)run->inputs[0])[at]));
+        store(run->outputs[0], numbers->to, at, quantized(numbers, record, ((const float *)run->inputs[0])[at]));
         continue;
       }
       const int32_t q = load(run->inputs[0], numbers->from, at);
       if (numbers->to == MSLITE_FLOAT32) {
         ((float *)run->outputs[0])[at] = (float)(record->scale * (double)((int64_t)q - record->from_zero));
       } else {
-        store(run->outputs[0], numbers->to, at, requantised(numbers, record, q));
+        store(run->outputs[0], numbers->to, at, requantized(numbers, record, q));
       }
     }
   }

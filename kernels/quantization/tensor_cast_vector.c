@@ -1,4 +1,4 @@
-/* QuantDTypeCast between float32 and 8-bit or 16-bit integers with one record: the casts around a quantised operator.
+/* QuantDTypeCast between float32 and 8-bit or 16-bit integers with one record: the casts around a quantized operator.
  * The same numbers as quant_dtype_cast.c, which does all others. */
 #include "movement.h"
 #include "simd/narrow.h"
@@ -11,7 +11,7 @@ typedef struct {
   double scale;
   int32_t zero;
   int32_t narrow;    /* the integer type */
-  int32_t quantises; /* otherwise: dequantises */
+  int32_t quantizes; /* otherwise: dequantizes */
   int32_t rounds_even;
 } tensor_cast_derived;
 
@@ -28,8 +28,8 @@ static int32_t support(const mslite_node *node) {
 
 static mslite_status prepare(const mslite_node *node, void *derived, mslite_schedule *schedule) {
   tensor_cast_derived *numbers = derived;
-  numbers->quantises = node->inputs[0]->type == MSLITE_FLOAT32;
-  const mslite_tensor *integers = numbers->quantises ? node->outputs[0] : node->inputs[0];
+  numbers->quantizes = node->inputs[0]->type == MSLITE_FLOAT32;
+  const mslite_tensor *integers = numbers->quantizes ? node->outputs[0] : node->inputs[0];
   if (!(integers->quant[0].scale > 0)) return MSLITE_ERROR_ATTRIBUTE;
   numbers->count = mslite_element_count(node->inputs[0]);
   numbers->scale = integers->quant[0].scale;
@@ -57,7 +57,7 @@ SIMD_INLINE int32_t nearest(float v) {
 /* A number of 23 bits leaves no room for fractions: adding it rounds, half to even. */
 SIMD_INLINE int32_t nearest_even(float v) { return (int32_t)((bounded(v) + 12582912.0F) - 12582912.0F); }
 
-#define QUANTISE(type, low, high, rounded)                        \
+#define QUANTIZE(type, low, high, rounded)                        \
   do {                                                            \
     type *y = (type *)run->outputs[0] + begin;                    \
     for (int64_t i = 0; i < n; ++i) {                             \
@@ -67,7 +67,7 @@ SIMD_INLINE int32_t nearest_even(float v) { return (int32_t)((bounded(v) + 12582
   } while (0)
 
 /* The first of `n` numbers as int8, rounded to even: whole blocks. How many that were. */
-SIMD_INLINE int64_t quantise_blocks(const float *x, int64_t n, float scale, int32_t zero, int8_t *y) {
+SIMD_INLINE int64_t quantize_blocks(const float *x, int64_t n, float scale, int32_t zero, int8_t *y) {
   int64_t i = 0;
 #if SIMD_WIDTH == 4
 #if defined(__aarch64__)
@@ -89,50 +89,50 @@ SIMD_INLINE int64_t quantise_blocks(const float *x, int64_t n, float scale, int3
   return i;
 }
 
-#define QUANTISE_BOTH(type, low, high)         \
+#define QUANTIZE_BOTH(type, low, high)         \
   do {                                         \
     if (numbers->rounds_even) {                \
-      QUANTISE(type, low, high, nearest_even); \
+      QUANTIZE(type, low, high, nearest_even); \
     } else {                                   \
-      QUANTISE(type, low, high, nearest);      \
+      QUANTIZE(type, low, high, nearest);      \
     }                                          \
   } while (0)
 
-static void quantise(const tensor_cast_derived *numbers, const mslite_run *run, int64_t begin, int64_t n) {
+static void quantize(const tensor_cast_derived *numbers, const mslite_run *run, int64_t begin, int64_t n) {
   const float *x = (const float *)run->inputs[0] + begin;
   const float scale = (float)numbers->scale;
   const int32_t zero = numbers->zero;
   if (numbers->narrow == MSLITE_INT8) {
     if (numbers->rounds_even) {
-      const int64_t done = quantise_blocks(x, n, scale, zero, (int8_t *)run->outputs[0] + begin);
+      const int64_t done = quantize_blocks(x, n, scale, zero, (int8_t *)run->outputs[0] + begin);
       x += done;
       begin += done;
       n -= done;
     }
-    QUANTISE_BOTH(int8_t, INT8_MIN, INT8_MAX);
+    QUANTIZE_BOTH(int8_t, INT8_MIN, INT8_MAX);
   } else if (numbers->narrow == MSLITE_UINT8) {
-    QUANTISE_BOTH(uint8_t, 0, UINT8_MAX);
+    QUANTIZE_BOTH(uint8_t, 0, UINT8_MAX);
   } else {
-    QUANTISE_BOTH(int16_t, INT16_MIN, INT16_MAX);
+    QUANTIZE_BOTH(int16_t, INT16_MIN, INT16_MAX);
   }
 }
 
-#define DEQUANTISE(type)                                                                    \
+#define DEQUANTIZE(type)                                                                    \
   do {                                                                                      \
     const type *x = (const type *)run->inputs[0] + begin;                                   \
     for (int64_t i = 0; i < n; ++i) y[i] = (float)(scale * (double)((int32_t)x[i] - zero)); \
   } while (0)
 
-static void dequantise(const tensor_cast_derived *numbers, const mslite_run *run, int64_t begin, int64_t n) {
+static void dequantize(const tensor_cast_derived *numbers, const mslite_run *run, int64_t begin, int64_t n) {
   float *y = (float *)run->outputs[0] + begin;
   const double scale = numbers->scale;
   const int32_t zero = numbers->zero;
   if (numbers->narrow == MSLITE_INT8) {
-    DEQUANTISE(int8_t);
+    DEQUANTIZE(int8_t);
   } else if (numbers->narrow == MSLITE_UINT8) {
-    DEQUANTISE(uint8_t);
+    DEQUANTIZE(uint8_t);
   } else {
-    DEQUANTISE(int16_t);
+    DEQUANTIZE(int16_t);
   }
 }
 
@@ -141,10 +141,10 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   const tensor_cast_derived *numbers = run->derived;
   const int64_t begin = (int64_t)part * PART_ELEMENTS;
   const int64_t n = numbers->count - begin < PART_ELEMENTS ? numbers->count - begin : PART_ELEMENTS;
-  if (numbers->quantises) {
-    quantise(numbers, run, begin, n);
+  if (numbers->quantizes) {
+    quantize(numbers, run, begin, n);
   } else {
-    dequantise(numbers, run, begin, n);
+    dequantize(numbers, run, begin, n);
   }
 }
 

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "movement.h"
-#include "quantised.h"
+#include "quantized.h"
 #include "rearrange/block_plan.h"
 
 /* Both directions copy between space [n, h, i, w, j, c] and depth [n, h, w, (i, j, c)]; CRD: [n, h, w, (c, i, j)]. */
@@ -146,7 +146,7 @@ static int32_t stored_support(const mslite_node *node) {
 }
 
 #define STORED_BATCH(name, operator) \
-  MSLITE_QUANTISED_KERNEL(name, operator, batch_derived, stored_support, batch_prepare, batch_run, NULL)
+  MSLITE_QUANTIZED_KERNEL(name, operator, batch_derived, stored_support, batch_prepare, batch_run, NULL)
 
 STORED_BATCH(space_to_batch_int8, SpaceToBatch)
 STORED_BATCH(space_to_batch_nd_int8, SpaceToBatchND)

@@ -1,13 +1,13 @@
 /* StoredLSTMCell: one step of an LSTM on stored integers, all gates by one product.
  *
- * Arithmetic: LiteRT's quantised LSTM cell, of which it has no reference. Sums are rescaled to Q3.12; gates are
+ * Arithmetic: LiteRT's quantized LSTM cell, of which it has no reference. Sums are rescaled to Q3.12; gates are
  * fixed-point functions of them in Q0.15; the cell state is in Q4.11, and cut to Q3.12 for its tanh; the hidden state
  * has 8 bits in units of 1/128. */
 #include <string.h>
 
 #include "math/fixed_gates.h"
 #include "movement.h"
-#include "quantised.h"
+#include "quantized.h"
 
 enum { X, WEIGHT, BIAS, HIDDEN, CELL };
 enum { GATE_I, GATE_C, GATE_F, GATE_O, GATES };
@@ -78,4 +78,4 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   }
 }
 
-MSLITE_QUANTISED_KERNEL(lstm_cell_int8, StoredLSTMCell, cell_derived, support, prepare, run_part, NULL)
+MSLITE_QUANTIZED_KERNEL(lstm_cell_int8, StoredLSTMCell, cell_derived, support, prepare, run_part, NULL)

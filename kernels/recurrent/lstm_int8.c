@@ -1,14 +1,14 @@
 /* LSTMSequence on stored integers: int8 inputs, weights and hidden state, int16 cell state and gates, int32 biases.
  *
  * Arithmetic: TensorFlow Lite's reference kernels. A gate is the sum, in Q3.12 and cut to 16 bits after each term, of
- * the products of the input, of the hidden state and (peepholes) of the cell state; or, normalised, what their mean and
+ * the products of the input, of the hidden state and (peepholes) of the cell state; or, normalized, what their mean and
  * variance make of it. With `whole_sums` the first two terms are cut together: they may be large and cancel. */
 #include <string.h>
 
 #include "math/fixed_functions.h"
 #include "math/fixed_gates.h"
 #include "movement.h"
-#include "quantised.h"
+#include "quantized.h"
 #include "recurrent/lstm_stored.h"
 #include "recurrent/recurrent_plan.h"
 
@@ -125,7 +125,7 @@ static void pack(const mslite_node *node, int32_t input, const void *source, voi
 static int16_t cut(int32_t value) { return (int16_t)mslite_limit(value, INT16_MIN, INT16_MAX); }
 
 /* Mean 0 and variance 1 over the units of a gate, with 10 more bits; then weights and bias. */
-static void normalise(const lstm_derived *n, int32_t g, const int16_t *weight, const int32_t *bias, int16_t *gate) {
+static void normalize(const lstm_derived *n, int32_t g, const int16_t *weight, const int32_t *bias, int16_t *gate) {
   const int64_t count = n->frame.plan.hidden;
   int64_t sum = 0, squares = 0;
   for (int64_t i = 0; i < count; ++i) {
@@ -165,7 +165,7 @@ static void compute_gate(const lstm_derived *n, const mslite_run *run, int32_t g
   if (plan->normalization >= 0) {
     const int16_t *weight = run->inputs[plan->normalization];
     const int32_t *bias = run->inputs[plan->bias];
-    normalise(n, g, weight + first, bias + first, gate);
+    normalize(n, g, weight + first, bias + first, gate);
   }
   for (int64_t i = 0; i < plan->hidden; ++i) {
     gate[i] = g == GATE_C ? mslite_fixed_tanh(gate[i], 3) : mslite_fixed_sigmoid(gate[i]);
@@ -224,5 +224,5 @@ const mslite_kernel mslite_kernel_lstm_int8 = {
     .pack_size = pack_size,
     .pack = pack,
     .run = run_part,
-    .quantised = 1,
+    .quantized = 1,
 };

@@ -1,8 +1,8 @@
 /* LSTMSequence on stored integers with products of 8 bits ("8x8_8"): the input gate is 1 - the forget gate, gates are
- * normalised, the hidden state is projected.
+ * normalized, the hidden state is projected.
  *
  * Arithmetic: TensorFlow Lite's reference kernel. The products with x and with the hidden state are rescaled to 8 bits
- * each and added in Q3.12; normalisation and functions are computed in single precision and cut to 16 bits. Two things
+ * each and added in Q3.12; normalization and functions are computed in single precision and cut to 16 bits. Two things
  * there are by accident, and kept: peepholes do not count; and the output gate rescales its product with the hidden
  * state by the shift of the forget gate's as the multiplier's value, around the zero point of the candidate's product
  * with x. tanh is right to single precision here; the C library that the reference calls is so to within two units. */
@@ -11,7 +11,7 @@
 
 #include "math/scalar_math.h"
 #include "movement.h"
-#include "quantised.h"
+#include "quantized.h"
 #include "recurrent/lstm_stored.h"
 
 enum { SUM, OF_INPUT, OF_HIDDEN, TERMS }; /* what a gate has scales and zero points for */
@@ -88,7 +88,7 @@ static void pack(const mslite_node *node, int32_t input, const void *source, voi
 }
 
 /* Mean 0 and variance 1 over the units of a gate, coefficients and biases; in Q3.12. */
-static void normalise(float scale, const int16_t *weight, const int32_t *bias, int64_t count, int16_t *gate) {
+static void normalize(float scale, const int16_t *weight, const int32_t *bias, int64_t count, int16_t *gate) {
   float sum = 0, squares = 0;
   for (int64_t i = 0; i < count; ++i) {
     sum += (float)gate[i];
@@ -135,7 +135,7 @@ static void compute_gate(const lstm_derived *n, const mslite_run *run, int32_t g
     gate[i] = (int16_t)mslite_limit(sum, INT16_MIN, INT16_MAX);
   }
   const int16_t *weight = run->inputs[plan->normalization];
-  normalise(n->norm[g], weight + first, (const int32_t *)run->inputs[plan->bias] + first, plan->hidden, gate);
+  normalize(n->norm[g], weight + first, (const int32_t *)run->inputs[plan->bias] + first, plan->hidden, gate);
   for (int64_t i = 0; i < plan->hidden; ++i)
     gate[i] = g == LSTM_GATE_C ? tanh_of(gate[i], 0x1p-12F) : sigmoid_of(gate[i]);
 }
@@ -186,5 +186,5 @@ const mslite_kernel mslite_kernel_lstm_narrow_int8 = {
     .pack_size = pack_size,
     .pack = pack,
     .run = run_part,
-    .quantised = 1,
+    .quantized = 1,
 };

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "quantised.h"
+#include "quantized.h"
 
 mslite_lstm_places mslite_lstm_places_of(const mslite_node *node) {
   const mslite_LSTMSequence *a = node->params;

@@ -148,7 +148,7 @@ static void project(const recurrent_derived *n, const mslite_run *run, int32_t p
   const int64_t row_end = rows - row_begin < PROJECT_ROWS ? rows : row_begin + PROJECT_ROWS;
   int64_t count = units - unit < PROJECT_UNITS ? units - unit : PROJECT_UNITS;
   const float *weight = offset(run, plan->weight_input, plan->weight_input_at[direction]) + unit * plan->input;
-  /* Normalised gates get their biases afterwards. */
+  /* Normalized gates get their biases afterwards. */
   const int32_t bias_input = plan->normalization >= 0 ? -1 : plan->bias;
   const float *bias = offset(run, bias_input, plan->bias_at[direction]);
   const float *hidden_bias = offset(run, bias_input, plan->hidden_bias_at[direction]);
@@ -209,7 +209,7 @@ static const float *as_multiplied(const recurrent_derived *n, const float *x, in
   return s->rounded;
 }
 
-/* Gate `place` of a normalised LSTM, plus its peephole's product with the cell: mean 0, variance 1, scale, biases. */
+/* Gate `place` of a normalized LSTM, plus its peephole's product with the cell: mean 0, variance 1, scale, biases. */
 static void normalize_gate(const recurrent_derived *n, const mslite_run *run, int64_t direction, int32_t gate,
                            const float *peephole, const recurrent_space *s) {
   const mslite_recurrent_plan *plan = &n->plan;
@@ -232,7 +232,7 @@ static void normalize_gate(const recurrent_derived *n, const mslite_run *run, in
   }
 }
 
-/* The cell of a normalised LSTM: the output gate is normalised when the new cell state is known. */
+/* The cell of a normalized LSTM: the output gate is normalized when the new cell state is known. */
 static void step_normalized_cell(const recurrent_derived *n, const mslite_run *run, int64_t direction, float *h,
                                  const recurrent_space *s) {
   const mslite_recurrent_plan *plan = &n->plan;

@@ -6,7 +6,7 @@
 
 #include "math/fixed_point.h"
 #include "movement.h"
-#include "quantised.h"
+#include "quantized.h"
 
 enum { X, FEATURE, TIME, STATE, BIAS };
 
@@ -76,4 +76,4 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   }
 }
 
-MSLITE_QUANTISED_KERNEL(svdf_int8, StoredSVDF, svdf_derived, support, prepare, run_part, NULL)
+MSLITE_QUANTIZED_KERNEL(svdf_int8, StoredSVDF, svdf_derived, support, prepare, run_part, NULL)

@@ -1,4 +1,4 @@
-/* Sums, means and extremes of floats over neighbouring dimensions, on microcontrollers. */
+/* Sums, means and extremes of floats over neighboring dimensions, on microcontrollers. */
 #include <math.h>
 
 #include "reduction/reduce_micro.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "movement.h"
-#include "quantised.h"
+#include "quantized.h"
 
 enum { PART_WORK = 16384 };
 
@@ -130,5 +130,5 @@ static void product_run(const mslite_run *run, int32_t phase, int32_t part) {
   }
 }
 
-MSLITE_QUANTISED_KERNEL(reduce_product_int8, ReduceFusion, mslite_stored_reduce, product_support, product_prepare,
+MSLITE_QUANTIZED_KERNEL(reduce_product_int8, ReduceFusion, mslite_stored_reduce, product_support, product_prepare,
                         product_run, NULL)

@@ -5,7 +5,7 @@
 #include "math/fixed_point.h"
 #include "reduction/reduce_plan.h"
 
-enum { MSLITE_REDUCE_BLOCK = 64 /* neighbouring outputs that are computed together */ };
+enum { MSLITE_REDUCE_BLOCK = 64 /* neighboring outputs that are computed together */ };
 
 typedef struct {
   mslite_reduce_plan plan;

@@ -1,4 +1,4 @@
-/* Sums, means and extremes of stored int8 over neighbouring dimensions, on microcontrollers. The arithmetic of
+/* Sums, means and extremes of stored int8 over neighboring dimensions, on microcontrollers. The arithmetic of
  * reduction/reduce_int8.c. */
 #include "reduction/reduce_int8.h"
 #include "reduction/reduce_micro.h"
@@ -92,7 +92,7 @@ REDUCE(minimum, INT8_MAX, value = *at < value ? *at : value)
       .support = way##_support,                                   \
       .prepare = reduce_prepare,                                  \
       .run = way##_run,                                           \
-      .quantised = 1,                                             \
+      .quantized = 1,                                             \
   };
 
 KERNEL_OF(reduce_sum_int8, sum)

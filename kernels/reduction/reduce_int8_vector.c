@@ -1,4 +1,4 @@
-/* Sums, means and extremes of stored integers, vectorised over what lies side by side. */
+/* Sums, means and extremes of stored integers, vectorized over what lies side by side. */
 #include "reduction/reduce_int8.h"
 #include "simd/simd.h"
 
@@ -26,7 +26,7 @@
 #define LARGEST(v) best = (v) > best ? (v) : best
 #define SMALLEST(v) best = (v) < best ? (v) : best
 
-/* `lanes` neighbouring outputs: those of one block. */
+/* `lanes` neighboring outputs: those of one block. */
 #define REDUCE(name, type, lowest, highest)                                                                      \
   static void name(const mslite_stored_reduce *numbers, const void *x, int64_t offset, int64_t lanes, void *y) { \
     const mslite_reduce_plan *plan = &numbers->plan;                                                             \
@@ -87,5 +87,5 @@ const mslite_kernel MSLITE_ISA_NAME(mslite_kernel_reduce_int8) = {
     .support = mslite_stored_reduce_support,
     .prepare = mslite_stored_reduce_prepare,
     .run = run_part,
-    .quantised = 1,
+    .quantized = 1,
 };

@@ -1,4 +1,4 @@
-/* A reduction's dimensions: which are kept and which run away, joined where neighbours share a fate. */
+/* A reduction's dimensions: which are kept and which run away, joined where neighbors share a fate. */
 #ifndef MSLITE_REDUCE_PLAN_H
 #define MSLITE_REDUCE_PLAN_H
 

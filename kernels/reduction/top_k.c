@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "movement.h"
-#include "quantised.h"
+#include "quantized.h"
 #include "reduction/order.h"
 
 typedef struct {
@@ -161,7 +161,7 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
   }
 }
 
-#define TOP_K(function, operator, support_, quantised_) \
+#define TOP_K(function, operator, support_, quantized_) \
   const mslite_kernel mslite_kernel_##function = {      \
       .name = #function "_scalar",                      \
       .op = MSLITE_OP_##operator,                       \
@@ -170,7 +170,7 @@ static void run_part(const mslite_run *run, int32_t phase, int32_t part) {
       .support = support_,                              \
       .prepare = prepare,                               \
       .run = run_part,                                  \
-      .quantised = quantised_,                          \
+      .quantized = quantized_,                          \
   };
 
 TOP_K(top_k, TopKFusion, support, 0)

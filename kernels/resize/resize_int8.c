@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "movement.h"
-#include "quantised.h"
+#include "quantized.h"
 #include "resize/resize_int8.h"
 
 enum { BLOCK = 64, PART_ELEMENTS = 2048 };
@@ -216,5 +216,5 @@ static int32_t support_nd(const mslite_node *node) {
   return !attributes->antialias && node->inputs[1]->data != NULL && takes_operands(node);
 }
 
-MSLITE_QUANTISED_KERNEL(resize_int8, Resize, mslite_resize_int8, support, prepare, run_part, NULL)
-MSLITE_QUANTISED_KERNEL(resize_nd_int8, ResizeND, mslite_resize_int8, support_nd, prepare, run_part, NULL)
+MSLITE_QUANTIZED_KERNEL(resize_int8, Resize, mslite_resize_int8, support, prepare, run_part, NULL)
+MSLITE_QUANTIZED_KERNEL(resize_nd_int8, ResizeND, mslite_resize_int8, support_nd, prepare, run_part, NULL)

@@ -1,4 +1,4 @@
-/* Shape rules of operators on neighbouring frames. */
+/* Shape rules of operators on neighboring frames. */
 #include <string.h>
 
 #include "assembly/overlap.h"

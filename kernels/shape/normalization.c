@@ -1,4 +1,4 @@
-/* Shape rules of the normalisations: the output has the shape of x. */
+/* Shape rules of the normalizations: the output has the shape of x. */
 #include "shape/shape.h"
 
 static mslite_status axis_error(mslite_shape_context *context, int64_t axis, int32_t rank) {
@@ -73,11 +73,11 @@ MSLITE_SHAPE_RULE(mslite_shape_of_layer_norm) {
     if (params_begin < 0) return axis_error(context, layer->begin_params_axis, x->rank);
     for (int32_t k = 1; k < input_count; ++k) {
       if (inputs[k] == NULL) continue;
-      /* Some files leave begin_params_axis out: then the parameters cover the normalised part. */
-      const int64_t wanted = suffix_count(x, params_begin), normalised = suffix_count(x, begin);
+      /* Some files leave begin_params_axis out: then the parameters cover the normalized part. */
+      const int64_t wanted = suffix_count(x, params_begin), normalized = suffix_count(x, begin);
       const int64_t count = mslite_element_count(inputs[k]);
-      if (count >= 0 && wanted >= 0 && normalised >= 0 && count != wanted && count != normalised)
-        return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "input %d has %lld numbers, the normalised part %lld",
+      if (count >= 0 && wanted >= 0 && normalized >= 0 && count != wanted && count != normalized)
+        return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "input %d has %lld numbers, the normalized part %lld",
                                  (int)k, (long long)count, (long long)wanted);
     }
   }
@@ -100,7 +100,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_rms_norm) {
   const int64_t size = suffix_count(x, axis);
   const int64_t count = input_count > 1 ? mslite_element_count(inputs[1]) : -1;
   if (count >= 0 && size >= 0 && count != size)
-    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "gamma has %lld numbers, the normalised part %lld",
+    return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "gamma has %lld numbers, the normalized part %lld",
                              (long long)count, (long long)size);
   return MSLITE_OK;
 }

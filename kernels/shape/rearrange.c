@@ -34,7 +34,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_size) {
   return MSLITE_OK;
 }
 
-/* The product of the sizes of x divided by that of y without entry `hole`, equal symbols cancelled; a new symbol when
+/* The product of the sizes of x divided by that of y without entry `hole`, equal symbols canceled; a new symbol when
  * it cannot be told, -1 when it does not divide. */
 static int64_t remaining_size(mslite_shape_context *context, const mslite_tensor *x, const mslite_tensor *y,
                               int32_t hole) {

@@ -1,7 +1,7 @@
-/* Shape rules of gradients, losses and optimisers. */
+/* Shape rules of gradients, losses and optimizers. */
 #include "shape/shape.h"
 
-/* dy, or the weight of an optimiser. */
+/* dy, or the weight of an optimizer. */
 MSLITE_SHAPE_RULE(mslite_shape_of_gradient) {
   (void)context, (void)params, (void)input_count, (void)output_count;
   mslite_same_shape(inputs[0], outputs[0]);
@@ -140,7 +140,7 @@ MSLITE_SHAPE_RULE(mslite_shape_of_nll_loss) {
   return MSLITE_OK;
 }
 
-/* Weight and state of an optimiser; the state stands at `first`. */
+/* Weight and state of an optimizer; the state stands at `first`. */
 static mslite_status of_optimizer(const mslite_tensor *const *inputs, int32_t first, mslite_tensor *const *outputs,
                                   int32_t output_count) {
   mslite_same_shape(inputs[0], outputs[0]);

@@ -1,6 +1,6 @@
 /* Sums of products of 8-bit integers, one vocabulary over every instruction set: what vector extensions cannot say.
  *
- * k runs in units of DOT_DEPTH neighbours. A unit of the left matrix is one row's DOT_DEPTH `dot_element`s, broadcast;
+ * k runs in units of DOT_DEPTH neighbors. A unit of the left matrix is one row's DOT_DEPTH `dot_element`s, broadcast;
  * a unit of the right matrix is SIMD_WIDTH columns of DOT_DEPTH `dot_weight`s each, column by column, or DOT_WOVEN
  * columns' first halves before their second ones. Sums are exact and wrap in 32 bits. Nothing saturates on the way.
  * dot_load_stored reads weights as they are packed.
@@ -131,7 +131,7 @@ SIMD_INLINE simd_i32 dot_add(simd_i32 sum, dot_left a, dot_right b) {
   return (simd_i32)vdotq_s32((int32x4_t)sum, b, a);
 }
 
-/* DOT_LANES neighbouring units of a row. */
+/* DOT_LANES neighboring units of a row. */
 typedef int8x16_t dot_units;
 
 SIMD_INLINE dot_units dot_load_units(const dot_element *a) { return vld1q_s8(a); }

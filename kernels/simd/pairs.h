@@ -1,4 +1,4 @@
-/* Sums of products of neighbouring rows, channel by channel: of pairs of rows in 16 bits, of as many channels as two
+/* Sums of products of neighboring rows, channel by channel: of pairs of rows in 16 bits, of as many channels as two
  * vectors of 32-bit sums have; with dot products of fours, of four rows in 8 bits, of as many as four have. NEON
  * without them adds single products of 16 bits in 32, and takes one row at a time, of as many channels as a load
  * brings. */

@@ -99,7 +99,7 @@ enum { SIMD_REGISTERS = 32 };
 #define SIMD_UNROLL _Pragma("GCC unroll 64")
 #endif
 
-/* How many neighbouring vectors of an operand are to be loaded together, where registers are few: gcc joins only loads
+/* How many neighboring vectors of an operand are to be loaded together, where registers are few: gcc joins only loads
  * that stand together; clang also others, and would then need a register more. */
 #ifdef __clang__
 enum { SIMD_LOADS = 1 };
@@ -135,7 +135,7 @@ SIMD_INLINE simd_f32 simd_load(const simd_real *p) { return simd_load_f32(p); }
 SIMD_INLINE void simd_store(simd_real *p, simd_f32 v) { simd_store_f32(p, v); }
 #endif
 
-/* SIMD_LOADS neighbouring vectors. */
+/* SIMD_LOADS neighboring vectors. */
 SIMD_INLINE void simd_load_several(const float *p, simd_f32 *v) {
 #if SIMD_WIDTH == 4 && defined(__arm__) && !defined(__clang__)
   float32x4x2_t pair; /* one instruction, which gcc does not find */
@@ -290,7 +290,7 @@ SIMD_INLINE simd_f32 simd_fma(simd_f32 a, simd_f32 b, simd_f32 c) {
 }
 #endif
 
-/* Neighbouring numbers that one load brings, so many that a lane of each row's fits in a register: Armv7 has half as
+/* Neighboring numbers that one load brings, so many that a lane of each row's fits in a register: Armv7 has half as
  * many registers. */
 #if SIMD_WIDTH == 4 && defined(__arm__)
 enum { SIMD_FACTORS = 2 };

@@ -1,5 +1,5 @@
 /* SkipGram: the n-grams of the first string's words, in order, with up to max_skip_size words left out between
- * neighbours; with include_all_grams, those of fewer words too. A text of fewer words than one n-gram gives none. */
+ * neighbors; with include_all_grams, those of fewer words too. A text of fewer words than one n-gram gives none. */
 #include "kernel.h"
 #include "text/strings.h"
 

@@ -1,4 +1,4 @@
-/* Batch normalisation by the statistics of the batch, channels last, and the gradient of batch normalisation: a phase
+/* Batch normalization by the statistics of the batch, channels last, and the gradient of batch normalization: a phase
  * sums over some rows of some channels, one adds these sums, and one goes over the elements again. */
 #include <math.h>
 
@@ -159,13 +159,13 @@ static void sample_centers(const mslite_run *run, const channel_plan *plan, cons
 }
 
 /* y = (x - center) factor + offset */
-SIMD_INLINE simd_f32 normalised(const float *numbers, int64_t channels, simd_f32 x, const int32_t lanes) {
+SIMD_INLINE simd_f32 normalized(const float *numbers, int64_t channels, simd_f32 x, const int32_t lanes) {
   const simd_f32 factor = simd_load_lanes_f32(numbers, lanes);
   const simd_f32 center = simd_load_lanes_f32(numbers + channels, lanes);
   return simd_fma(x - center, factor, simd_load_lanes_f32(numbers + 2 * channels, lanes));
 }
 
-static void normalise_rows(const mslite_run *run, const channel_plan *plan, const channel_part *part) {
+static void normalize_rows(const mslite_run *run, const channel_plan *plan, const channel_part *part) {
   const int64_t channels = plan->channels, first = part->first_row * channels + part->channel;
   const float *x = (const float *)run->inputs[0] + first;
   const float *numbers = numbers_of_channels(run, plan) + part->channel;
@@ -175,14 +175,14 @@ static void normalise_rows(const mslite_run *run, const channel_plan *plan, cons
   const int64_t tail = overlaps ? part->channels - SIMD_WIDTH : 0;
   for (int64_t row = 0; row < part->rows; ++row, x += channels, y += channels) {
     for (int64_t c = 0; c < whole; c += SIMD_WIDTH) {
-      simd_store_f32(y + c, normalised(numbers + c, channels, simd_load_f32(x + c), SIMD_WIDTH));
+      simd_store_f32(y + c, normalized(numbers + c, channels, simd_load_f32(x + c), SIMD_WIDTH));
     }
     if (whole == part->channels) continue;
     if (overlaps) {
-      simd_store_f32(y + tail, normalised(numbers + tail, channels, simd_load_f32(x + tail), SIMD_WIDTH));
+      simd_store_f32(y + tail, normalized(numbers + tail, channels, simd_load_f32(x + tail), SIMD_WIDTH));
     } else {
       const int32_t lanes = (int32_t)part->channels;
-      simd_store_partial(y, normalised(numbers, channels, simd_load_partial_f32(x, lanes), lanes), lanes);
+      simd_store_partial(y, normalized(numbers, channels, simd_load_partial_f32(x, lanes), lanes), lanes);
     }
   }
 }
@@ -193,7 +193,7 @@ static void batch_norm_training_run(const mslite_run *run, int32_t phase, int32_
   const batch_norm_numbers *numbers = &derived->numbers;
   const channel_part own = channel_part_of(plan, part);
   if (phase == 2) {
-    normalise_rows(run, plan, &own);
+    normalize_rows(run, plan, &own);
     return;
   }
   float center[2 * CHANNEL_BLOCK];

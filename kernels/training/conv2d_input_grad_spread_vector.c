@@ -1,6 +1,6 @@
 /* The gradient of a convolution of few channels for its input. A product of matrices gives what each pixel of dy means
- * for its whole window, [ky][kx][channel], and these windows are added up where they lie: neighbouring columns of one
- * are neighbours in dx, too. As a transposed convolution each tap would fill a vector with so few channels, and the
+ * for its whole window, [ky][kx][channel], and these windows are added up where they lie: neighboring columns of one
+ * are neighbors in dx, too. As a transposed convolution each tap would fill a vector with so few channels, and the
  * rest of it with nothing. One part is one image. */
 #include "convolution/gradient.h"
 #include "training/outer.h"

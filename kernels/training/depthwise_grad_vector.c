@@ -1,4 +1,4 @@
-/* The gradients of a depthwise convolution, vectorised over channels: one tap at a time, along one row of windows. */
+/* The gradients of a depthwise convolution, vectorized over channels: one tap at a time, along one row of windows. */
 #include "convolution/gradient.h"
 #include "simd/simd.h"
 
@@ -58,7 +58,7 @@ static int64_t find_outputs(const mslite_axis *axis, int64_t tap, int64_t *first
   return *first * axis->stride + shift;
 }
 
-/* Neighbouring pixels of dy, from its first channel on, and the steps between them and between those of x or dx. */
+/* Neighboring pixels of dy, from its first channel on, and the steps between them and between those of x or dx. */
 typedef struct {
   const float *dy;
   int64_t dy_step, x_step, count;

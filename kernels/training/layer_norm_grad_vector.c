@@ -15,7 +15,7 @@ enum {
 static const double tiny = 1e-12;
 
 typedef struct {
-  int64_t rows, inner; /* inner: elements that are normalised together */
+  int64_t rows, inner; /* inner: elements that are normalized together */
   int64_t parameters;  /* elements of gamma, which repeats over x */
   int64_t row_block, row_blocks;
   int32_t has_sums; /* dgamma and dbeta are wanted */
@@ -55,7 +55,7 @@ static mslite_status layer_norm_grad_prepare(const mslite_node *node, void *deri
   numbers->inner = elements_from(x, axis);
   numbers->rows = numbers->inner > 0 ? count / numbers->inner : 0;
   numbers->parameters = mslite_element_count(node->inputs[4]);
-  /* Some files leave begin_params_axis out: then the parameters cover the normalised part. */
+  /* Some files leave begin_params_axis out: then the parameters cover the normalized part. */
   if (numbers->parameters != elements_from(x, parameter_axis) && numbers->parameters != numbers->inner) {
     return MSLITE_ERROR_SHAPE;
   }
@@ -91,7 +91,7 @@ static parameter_sums sums_of_block(const mslite_run *run, const layer_norm_grad
   return sums;
 }
 
-/* Adds the sums over g and g (x - mean) of n neighbouring elements. */
+/* Adds the sums over g and g (x - mean) of n neighboring elements. */
 static void sum_elements(const float *x, const float *dy, const float *gamma, float mean, int64_t n, double *sum,
                          double *weighted) {
   enum { BLOCK = 4096 };
@@ -124,7 +124,7 @@ typedef struct {
   float mean, r, share, slope;
 } row_numbers;
 
-/* dx of n neighbouring elements, and what they add to the sums of dgamma and dbeta, if any. */
+/* dx of n neighboring elements, and what they add to the sums of dgamma and dbeta, if any. */
 SIMD_INLINE void finish_elements(const float *x, const float *dy, const float *gamma, const row_numbers *row, int64_t n,
                                  const bool has_sums, float *dx, float *dgamma, float *dbeta) {
   const simd_f32 center = simd_set(row->mean), r = simd_set(row->r), share = simd_set(row->share);

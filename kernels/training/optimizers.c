@@ -1,4 +1,4 @@
-/* One step of an optimiser. MindSpore's operators change weight and state where they are; here the new ones are outputs
+/* One step of an optimizer. MindSpore's operators change weight and state where they are; here the new ones are outputs
  * (weight, then the state in the order of the inputs), which may be the same memory: every element is read before it is
  * written, and nothing else reads it. */
 #include <math.h>
@@ -50,7 +50,7 @@ static operands operands_of(int32_t op) {
   }
 }
 
-/* An optimiser whose state is no output would forget it. */
+/* An optimizer whose state is no output would forget it. */
 static int32_t support(const mslite_node *node) {
   if (node->output_count != operands_of(node->op).output_count) return 0;
   for (int32_t i = 0; i < node->input_count; ++i) {

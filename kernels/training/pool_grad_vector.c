@@ -65,7 +65,7 @@ SIMD_INLINE void give(const window *w, float *p, simd_f32 v, int32_t lanes) {
   simd_store_lanes_f32(p, w->overlaps ? simd_load_lanes_f32(p, lanes) + v : v, lanes);
 }
 
-/* `lanes` neighbouring channels, of which x, dy and dx are the first. */
+/* `lanes` neighboring channels, of which x, dy and dx are the first. */
 SIMD_INLINE void spread_average(const window *w, const float *dy, float *dx, int32_t lanes) {
   const simd_f32 share = simd_load_lanes_f32(dy, lanes) * simd_set(w->share);
   for (int64_t i = 0; i < w->rows; ++i) {

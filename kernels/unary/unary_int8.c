@@ -1,13 +1,13 @@
 /* Functions of single stored integers of 8 and 16 bits. Of 8 bits: a table of all 256, made in `prepare`. Of 16 bits: a
  * fixed-point formula per element, or straight lines between 513 points. The formulas are those of TensorFlow Lite's
- * reference kernels; functions that it does not quantise get tables filled in the same way. Results that round to even,
+ * reference kernels; functions that it does not quantize get tables filled in the same way. Results that round to even,
  * as ONNX's do, come from the real functions: tables of 8 bits, and of 16 bits one at a time. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "math/lookup.h"
-#include "quantised.h"
+#include "quantized.h"
 #include "unary/fixed_unary.h"
 #include "unary/real_function.h"
 #include "unary/unary_int8.h"
@@ -160,7 +160,7 @@ static int32_t in_place(const mslite_node *node) {
       .prepare = prepare,                                      \
       .run = run_part,                                         \
       .in_place = in_place,                                    \
-      .quantised = 1,                                          \
+      .quantized = 1,                                          \
   };
 
 UNARY(Activation)

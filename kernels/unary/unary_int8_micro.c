@@ -51,7 +51,7 @@ static int64_t unary_lead(const mslite_node *node, const void *derived, int32_t 
       .prepare = unary_prepare,                                                 \
       .run = unary_run,                                                         \
       .in_place = unary_in_place,                                               \
-      .quantised = 1,                                                           \
+      .quantized = 1,                                                           \
       .lead = unary_lead,                                                       \
   };
 

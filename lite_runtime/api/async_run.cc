@@ -22,7 +22,7 @@ AsyncRun StartPredict(const mindspore::Model &model, const std::vector<mindspore
 AsyncRun StartPredict(const mindspore::ModelParallelRunner &runner, const std::vector<mindspore::MSTensor> &inputs,
                       std::vector<mindspore::MSTensor> *outputs, const AsyncOptions &options, const RunDone &done) {
   const auto impl = ModelAccess::Of(runner);
-  const Status missing = Guard([] { return Fail(mindspore::kLiteUninitializedObj, "the runner is not initialised"); });
+  const Status missing = Guard([] { return Fail(mindspore::kLiteUninitializedObj, "the runner is not initialized"); });
   return AsyncRun(
       Submit(impl == nullptr ? nullptr : &impl->requests(), missing, inputs, outputs, done, options.priority));
 }
@@ -30,7 +30,7 @@ AsyncRun StartPredict(const mindspore::ModelParallelRunner &runner, const std::v
 Status ReplaceModel(const mindspore::ModelParallelRunner &runner, const std::string &model_path) {
   return Logged(Guard([&]() -> Status {
     const auto impl = ModelAccess::Of(runner);
-    if (impl == nullptr) return Fail(mindspore::kLiteUninitializedObj, "the runner is not initialised");
+    if (impl == nullptr) return Fail(mindspore::kLiteUninitializedObj, "the runner is not initialized");
     std::shared_ptr<SharedModel> model;
     MSLITE_TRY(OpenModel(model_path, impl->open_settings(), &model));
     return impl->Replace(model);

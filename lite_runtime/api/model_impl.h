@@ -54,7 +54,7 @@ class ModelImpl {
   }
   Status Predict(const MSKernelCallBack &before, const MSKernelCallBack &after);
 
-  // `request`: what this run is for, which may be cancelled; or null.
+  // `request`: what this run is for, which may be canceled; or null.
   Status Predict(const std::vector<MSTensor> &inputs, std::vector<MSTensor> *outputs, const MSKernelCallBack &before,
                  const MSKernelCallBack &after, mslite::Request *request);
   // The requests of PredictAsync.

@@ -10,7 +10,7 @@ using mslite::Fail;
 using mslite::Guard;
 
 Status NotInitialised() {
-  return Guard([] { return Fail(kLiteUninitializedObj, "the runner is not initialised"); });
+  return Guard([] { return Fail(kLiteUninitializedObj, "the runner is not initialized"); });
 }
 }  // namespace
 
@@ -45,7 +45,7 @@ namespace {
 Status InitWith(std::shared_ptr<ModelParallelRunnerImpl> *impl, const std::shared_ptr<RunnerConfig> &config,
                 const ModelParallelRunnerImpl::Open &open) {
   return mslite::Logged(Guard([&]() -> Status {
-    if (*impl != nullptr) return Fail(kLiteModelRebuild, "the runner is initialised already");
+    if (*impl != nullptr) return Fail(kLiteModelRebuild, "the runner is initialized already");
     auto result = std::make_shared<ModelParallelRunnerImpl>();
     MSLITE_TRY(result->Init(open, config));
     *impl = std::move(result);

@@ -20,7 +20,7 @@ bool Request::Start() {
 
 Status Request::Begin(std::function<bool()> stop) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (is_cancelled_) return Fail(kLiteServiceDeny, "the run was cancelled");
+  if (is_canceled_) return Fail(kLiteServiceDeny, "the run was canceled");
   stop_ = std::move(stop);
   return kSuccess;
 }
@@ -33,11 +33,11 @@ void Request::End() {
 bool Request::Cancel() {
   std::unique_lock<std::mutex> lock(mutex_);
   if (state_ == State::kEnding || state_ == State::kEnded) return false;
-  is_cancelled_ = true;
+  is_canceled_ = true;
   if (state_ == State::kWaiting) {
     state_ = State::kEnding;  // nobody begins it from now on
     lock.unlock();
-    Conclude(Guard([] { return Fail(kLiteServiceDeny, "the run was cancelled"); }));
+    Conclude(Guard([] { return Fail(kLiteServiceDeny, "the run was canceled"); }));
     return true;
   }
   // The run may not have reached its first operator yet; then it cannot be ended, but will be in a moment.
@@ -102,7 +102,7 @@ Status RequestQueue::Add(const std::shared_ptr<Request> &request) {
                 "the threads of this model's requests are in the process that has forked; build the model again");
   }
   if (state.waiting.size() >= state.capacity) {
-    // Requests that were cancelled while they waited still have a place.
+    // Requests that were canceled while they waited still have a place.
     for (auto place = state.waiting.begin(); place != state.waiting.end();) {
       place = place->second->IsDone() ? state.waiting.erase(place) : std::next(place);
     }

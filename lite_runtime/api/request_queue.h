@@ -23,10 +23,10 @@ class RequestQueue;
 // One request. It goes from waiting to running to ended; `done` is called, and the promise kept, once.
 class Request {
  public:
-  // Takes it out of waiting; false when it has been cancelled.
+  // Takes it out of waiting; false when it has been canceled.
   bool Start();
   // Who runs the request asks before its first operator whether it still is to run; `stop` ends that run, and is called
-  // only until End. A run that is cancelled before it begins gives kLiteServiceDeny.
+  // only until End. A run that is canceled before it begins gives kLiteServiceDeny.
   Status Begin(std::function<bool()> stop);
   void End();
 
@@ -49,7 +49,7 @@ class Request {
   std::mutex mutex_;
   std::condition_variable ended_;
   State state_ = State::kWaiting;
-  bool is_cancelled_ = false;
+  bool is_canceled_ = false;
   std::function<bool()> stop_;
   Status status_;
 };

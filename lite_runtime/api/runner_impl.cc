@@ -99,7 +99,7 @@ Status ModelParallelRunnerImpl::Predict(const std::vector<MSTensor> &inputs, std
     return RunOnWorker(given, results, before, after, priority, request);
   };
   return Guard([&]() -> Status {
-    // What may be cancelled, or looks at each node, is one request.
+    // What may be canceled, or looks at each node, is one request.
     if (batcher_ == nullptr || before || after || request != nullptr) return run(inputs, outputs);
     return batcher_->Predict(inputs, outputs, run);
   });

@@ -69,7 +69,7 @@ std::string Status::CodeAsString(enum StatusCode code) {
     case kLiteThreadPoolError:
       return "Thread pool error.";
     case kLiteUninitializedObj:
-      return "Not initialised.";
+      return "Not initialized.";
     case kLiteFileError:
       return "File error.";
     case kLiteServiceDeny:

@@ -27,7 +27,7 @@ struct MicroWeightSettings {
 
 struct ExportSettings {
   bool inference_only = true;
-  bool quantised_weights = false;
+  bool quantized_weights = false;
   std::vector<std::string> outputs;  // of inference, by names of tensors or nodes; none: all
 };
 
@@ -68,7 +68,7 @@ class Trainer {
   // Of the last step, in memory that holds until the next call; none before it.
   virtual std::vector<mindspore::MSTensor> Predictions() const = 0;
 
-  // In the order of the optimisers. Those that show memory of the trainer hold until its next call.
+  // In the order of the optimizers. Those that show memory of the trainer hold until its next call.
   // Errors: kLiteNotSupport where each is given up as soon as its weight is updated.
   virtual Status Gradients(std::vector<mindspore::MSTensor> *gradients) const = 0;
   virtual std::vector<mindspore::MSTensor> TrainableParams() const = 0;

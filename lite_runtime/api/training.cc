@@ -152,11 +152,11 @@ Status Export(ModelImpl *impl, ModelType type, QuantizationType quantization, bo
       return mslite::Fail(kLiteNotSupport, "ExportModel writes .ms files only (kMindIR_Lite or kMindIR)");
     }
     if (quantization != kNoQuant && quantization != kWeightQuant) {
-      return mslite::Fail(kLiteNotSupport, "ExportModel quantises weights only (kWeightQuant)");
+      return mslite::Fail(kLiteNotSupport, "ExportModel quantizes weights only (kWeightQuant)");
     }
     mslite::ExportSettings settings;
     settings.inference_only = inference_only;
-    settings.quantised_weights = quantization == kWeightQuant;
+    settings.quantized_weights = quantization == kWeightQuant;
     settings.outputs = std::move(*outputs);
     return save(*trainer, settings);
   });

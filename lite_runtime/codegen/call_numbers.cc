@@ -14,7 +14,7 @@ extern "C" {
 #include "convolution/stored.h"
 #include "matmul/stored.h"
 #include "pooling/pool_int8.h"
-#include "quantised.h"
+#include "quantized.h"
 
 namespace mslite::codegen {
 namespace {

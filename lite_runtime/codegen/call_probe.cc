@@ -122,7 +122,7 @@ void CallProbe::Visit(const Node &node) {
   const KernelList kernels = OwnKernels();
   for (int32_t i = 0; i < kernels.count; ++i) {
     const mslite_kernel *kernel = kernels.kernels[i];
-    if (kernel->op != node.op || kernel->isa != MSLITE_ISA_SCALAR || kernel->quantised != 0) continue;
+    if (kernel->op != node.op || kernel->isa != MSLITE_ISA_SCALAR || kernel->quantized != 0) continue;
     const bool refuses = is_inferred && is_float && (RefusesFloat32(*kernel, call) || RefusesImages(*kernel, call));
     bool &entry = refused_[node.op].try_emplace(kernel->name, true).first->second;
     entry = entry && refuses;

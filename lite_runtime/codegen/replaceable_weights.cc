@@ -49,7 +49,7 @@ bool IsNamed(const std::string &name, const std::string &wanted) {
   return name.compare(0, wanted.size(), wanted) == 0 && (name.size() == wanted.size() || name[wanted.size()] == '/');
 }
 
-/// Whether the file has float32 there: what it has quantised becomes that when it is loaded, and is not replaceable.
+/// Whether the file has float32 there: what it has quantized becomes that when it is loaded, and is not replaceable.
 bool IsFloat32InFile(const Graph &graph, int32_t tensor) {
   const auto *tensors = schema::GetMetaGraph(graph.file->data())->allTensors();
   return tensors != nullptr && static_cast<uint32_t>(tensor) < tensors->size() &&

@@ -32,7 +32,7 @@ bool RunControl::Stops() {
 Status RunControl::Reason() const {
   switch (state_.load()) {
     case State::kCancelled:
-      return Fail(mindspore::kLiteServiceDeny, "the run was cancelled");
+      return Fail(mindspore::kLiteServiceDeny, "the run was canceled");
     case State::kTooManySteps:
       return Fail(
           mindspore::kLiteServiceDeny,

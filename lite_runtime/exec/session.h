@@ -68,7 +68,7 @@ class MSLITE_INTERNAL_API Session {
 
   // Runs. With shapes that were seen before, nothing is allocated (an observer may allocate).
   // Errors: kLiteInferError, kLiteOpExecuteFailure, kLiteMemoryFailed, with node and reason; kLiteServiceDeny when
-  // the run was cancelled or reached a limit.
+  // the run was canceled or reached a limit.
   Status Run(const InputView *inputs, StepObserver *observer);
 
   // Between runs: gives a variable of the model this content of its size, or, where it is null, its first value; that

@@ -7,8 +7,8 @@
 
 namespace mslite {
 namespace {
-// Whether a step may write over a variable that it reads: an optimiser, also of single rows, and a sum of what has one
-// shape, read every element before they write it. Single numbers are read by all parts of an optimiser.
+// Whether a step may write over a variable that it reads: an optimizer, also of single rows, and a sum of what has one
+// shape, read every element before they write it. Single numbers are read by all parts of an optimizer.
 bool WritesOver(const Graph &graph, const Program &program, const ProgramStep &step, int32_t output) {
   const Node &node = graph.nodes[static_cast<size_t>(step.node)];
   if (FindOptimizer(node.op) != nullptr) return node.op != MSLITE_OP_SGD || output != step.outputs.back();

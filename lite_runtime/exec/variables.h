@@ -17,8 +17,8 @@ struct VariableState {
 };
 
 // Variables by name, for sessions that take turns: each sees what the others have left. They keep their values when a
-// session is resized, and optimisers change them where they are: a run that fails or is cancelled behind its first
-// optimiser leaves some new and some old.
+// session is resized, and optimizers change them where they are: a run that fails or is canceled behind its first
+// optimizer leaves some new and some old.
 struct VariableStore {
   std::map<std::string, VariableState> states;
 };

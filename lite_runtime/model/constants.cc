@@ -1,8 +1,8 @@
-// Constants in packed or quantised form, rewritten to what kernels read.
+// Constants in packed or quantized form, rewritten to what kernels read.
 #include <algorithm>
 
 #include "model/decode.h"
-#include "model/dequantise.h"
+#include "model/dequantize.h"
 #include "model/half.h"
 #include "model/parts.h"
 
@@ -35,7 +35,7 @@ bool IsPacked(const schema::Tensor &source) {
   return HasPackedBytes(source) || (clusters != nullptr && clusters->size() > 0);
 }
 
-bool IsQuantisedWeight(const Graph &graph, const Node &node, size_t i) {
+bool IsQuantizedWeight(const Graph &graph, const Node &node, size_t i) {
   if (node.quant_type != kQuantWeight) return false;
   const Tensor &tensor = graph.tensors[static_cast<size_t>(node.inputs[i])];
   const bool is_integer = IsNarrowType(tensor.type) || tensor.type == MSLITE_INT32;
@@ -63,10 +63,10 @@ Status DecodeConstants(Loader *loader) {
   }
   for (const Node &node : graph->nodes) {
     for (size_t i = 0; i < node.inputs.size(); ++i) {
-      if (!IsQuantisedWeight(*graph, node, i)) continue;
-      const auto dequantise = mslite_part_weights[0];
-      MSLITE_TRY(NeedPart(Part::kWeights, dequantise != nullptr, Describe(node), graph));
-      return dequantise(graph);  // of all nodes
+      if (!IsQuantizedWeight(*graph, node, i)) continue;
+      const auto dequantize = mslite_part_weights[0];
+      MSLITE_TRY(NeedPart(Part::kWeights, dequantize != nullptr, Describe(node), graph));
+      return dequantize(graph);  // of all nodes
     }
   }
   return mindspore::kSuccess;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "model/dequantise.h"
+#include "model/dequantize.h"
 #include "model/packing.h"
 
 namespace mslite {
@@ -108,11 +108,11 @@ Status UnpackConstant(Loader *loader, const schema::Tensor &source, Tensor *tens
   return clusters == nullptr || clusters->size() == 0 ? mindspore::kSuccess : LookUp(loader, *clusters, tensor);
 }
 
-Status DequantiseWeights(Graph *graph) {
-  Dequantiser dequantiser(graph);
+Status DequantizeWeights(Graph *graph) {
+  Dequantizer dequantizer(graph);
   for (Node &node : graph->nodes) {
     for (size_t i = 0; i < node.inputs.size(); ++i) {
-      if (IsQuantisedWeight(*graph, node, i)) MSLITE_TRY(dequantiser.Constant(node, i, &node.inputs[i]));
+      if (IsQuantizedWeight(*graph, node, i)) MSLITE_TRY(dequantizer.Constant(node, i, &node.inputs[i]));
     }
   }
   return mindspore::kSuccess;

@@ -1,4 +1,4 @@
-// Constants that are packed, or quantised though their node computes on real numbers: parts that few models need.
+// Constants that are packed, or quantized though their node computes on real numbers: parts that few models need.
 #ifndef MSLITE_MODEL_DECODE_H
 #define MSLITE_MODEL_DECODE_H
 
@@ -19,16 +19,16 @@ bool IsPacked(const schema::Tensor &source);
 /// Gives a packed constant its elements. Errors: kLiteGraphFileError, kLiteNotSupport, kLiteMemoryFailed.
 Status UnpackConstant(Loader *loader, const schema::Tensor &source, Tensor *tensor);
 
-/// True when input `i` of a node with quantised weights has to become float32. Matrices wait for ExpandQuantised: there
+/// True when input `i` of a node with quantized weights has to become float32. Matrices wait for ExpandQuantized: there
 /// are kernels that read them as they are stored.
-bool IsQuantisedWeight(const Graph &graph, const Node &node, size_t i);
-/// Gives nodes with quantised weights, which compute in float32, such weights. Errors: those of Dequantiser.
-Status DequantiseWeights(Graph *graph);
+bool IsQuantizedWeight(const Graph &graph, const Node &node, size_t i);
+/// Gives nodes with quantized weights, which compute in float32, such weights. Errors: those of Dequantizer.
+Status DequantizeWeights(Graph *graph);
 
 using UnpackFunction = decltype(&UnpackConstant);
 extern "C" const UnpackFunction mslite_part_unpacking[1];
-using DequantiseFunction = decltype(&DequantiseWeights);
-extern "C" const DequantiseFunction mslite_part_weights[1];
+using DequantizeFunction = decltype(&DequantizeWeights);
+extern "C" const DequantizeFunction mslite_part_weights[1];
 }  // namespace mslite
 
 #endif

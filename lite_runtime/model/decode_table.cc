@@ -3,5 +3,5 @@
 
 namespace mslite {
 extern "C" const UnpackFunction mslite_part_unpacking[1] = {UnpackConstant};
-extern "C" const DequantiseFunction mslite_part_weights[1] = {DequantiseWeights};
+extern "C" const DequantizeFunction mslite_part_weights[1] = {DequantizeWeights};
 }  // namespace mslite

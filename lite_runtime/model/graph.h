@@ -14,7 +14,7 @@
 #include "model/unpack.h"
 
 namespace mslite {
-// What the quantiser of the weights corrected in a channel: real = variance * scale * (q - zero point) + mean.
+// What the quantizer of the weights corrected in a channel: real = variance * scale * (q - zero point) + mean.
 struct Correction {
   float variance = 1;
   float mean = 0;

@@ -14,11 +14,11 @@ namespace mslite {
 // constants. Errors: kLiteGraphFileError with file, node, operator and reason; kLiteNotSupport for a legal file whose
 // version or packing is not supported; kLiteMemoryFailed.
 MSLITE_INTERNAL_API Status Load(std::shared_ptr<const Bytes> file, std::shared_ptr<Graph> *graph);
-// As above; of a training graph of MindSpore, all stays: its loss, gradients and optimisers, too.
+// As above; of a training graph of MindSpore, all stays: its loss, gradients and optimizers, too.
 MSLITE_INTERNAL_API Status LoadTraining(std::shared_ptr<const Bytes> file, std::shared_ptr<Graph> *graph);
 // As Load, from a file of this name inside that holds constants alone. Errors also for one that is something else.
 Status LoadConstants(std::shared_ptr<const Bytes> file, const std::string &name, std::shared_ptr<Graph> *graph);
-// What inference gives of a training graph, whose optimisers change constants where they are: the tensors that the
+// What inference gives of a training graph, whose optimizers change constants where they are: the tensors that the
 // losses, nodes whose names contain one of these texts, are computed of, or what a Softmax or an activation makes of
 // them that nobody reads. None of other graphs.
 MSLITE_INTERNAL_API std::vector<int32_t> InferenceResults(const std::vector<std::string> &loss_names,

@@ -35,7 +35,7 @@ Status LoadSubGraphs(Loader *loader);
 Status CheckOperands(const Loader &loader);
 // Whether the bytes of a constant are other than its type and dimensions say: DecodeConstants unpacks them.
 bool HasPackedBytes(const schema::Tensor &source);
-// Rewrites constants into the form that kernels read: float16 and quantised weights become float32.
+// Rewrites constants into the form that kernels read: float16 and quantized weights become float32.
 Status DecodeConstants(Loader *loader);
 
 // Reads what the file says of a tensor list.

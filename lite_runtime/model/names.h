@@ -18,7 +18,7 @@ MSLITE_INTERNAL_API std::string TypeName(int32_t type);
 /// "float32[1,?,3]"; "float32[...]" when not even the rank is known.
 MSLITE_INTERNAL_API std::string TensorText(const mslite_tensor &tensor);
 
-/// The types of quantised values: 8-bit and 16-bit integers.
+/// The types of quantized values: 8-bit and 16-bit integers.
 inline bool IsNarrowType(int32_t type) {
   return type == MSLITE_INT8 || type == MSLITE_UINT8 || type == MSLITE_INT16 || type == MSLITE_UINT16;
 }

@@ -1,4 +1,4 @@
-// The optimisers of MindSpore's training graphs: which of their operands are what.
+// The optimizers of MindSpore's training graphs: which of their operands are what.
 #ifndef MSLITE_MODEL_OPTIMIZERS_H
 #define MSLITE_MODEL_OPTIMIZERS_H
 

@@ -16,7 +16,7 @@ struct PackedConstant {
   int32_t bits = 8;                  // of one value
   int32_t element = 1;               // bytes of one decoded integer: 1 or 2
   int64_t count = 0;                 // decoded elements
-  std::vector<int32_t> zero_points;  // of each quantisation record
+  std::vector<int32_t> zero_points;  // of each quantization record
 };
 
 // All fill `count` elements at `target` (aligned for them) and return "", or why the bytes cannot be decoded.

@@ -72,7 +72,7 @@ std::string UnpackIndexed(const PackedConstant &packed, uint8_t *target) {
 
 std::string UnpackSparse(const PackedConstant &packed, uint8_t *target) {
   const auto channels = static_cast<int64_t>(packed.zero_points.size());
-  if (channels == 0 || packed.count % channels != 0) return "its quantisation records do not fit its shape";
+  if (channels == 0 || packed.count % channels != 0) return "its quantization records do not fit its shape";
   const int64_t per_channel = packed.count / channels;
   const auto put_zeros = [&](int64_t begin, int64_t end) {
     while (begin < end) {

@@ -2,8 +2,8 @@
 
 namespace mslite {
 namespace {
-constexpr const char *kTexts[] = {"unpacking of constants", "float32 form of quantised constants",
-                                  "rewriting of quantised integers", "casts between element types"};
+constexpr const char *kTexts[] = {"unpacking of constants", "float32 form of quantized constants",
+                                  "rewriting of quantized integers", "casts between element types"};
 }
 
 Status NeedPart(Part part, bool is_there, const std::string &subject, Graph *graph) {

@@ -6,7 +6,7 @@
 #include "cropped.h"
 #include "model/cropping.h"
 #include "model/names.h"
-#include "plan/quantised.h"
+#include "plan/quantized.h"
 
 namespace mslite {
 namespace {
@@ -66,15 +66,15 @@ std::string NodeText(const mslite_node &node) {
 
 const mslite_kernel *ChooseKernel(const mslite_node &node, const IsaSet &isas, std::string *why,
                                   const KernelLists &more) {
-  std::string problem = QuantisedProblem(node);
+  std::string problem = QuantizedProblem(node);
   const mslite_kernel *best = nullptr;
   int32_t best_score = 0;
   const auto consider = [&](const mslite_kernel *kernel) {
     if (kernel->op != node.op) return;
-    if ((kernel->quantised != 0) == problem.empty()) return;
+    if ((kernel->quantized != 0) == problem.empty()) return;
     if (!isas.Has(kernel->isa)) return;
     const int32_t score = kernel->support(&node);
-    if (score <= 0 || (kernel->quantised != 0 && !AsksForStoredTypes(*kernel, node))) return;
+    if (score <= 0 || (kernel->quantized != 0 && !AsksForStoredTypes(*kernel, node))) return;
     if (best == nullptr || score > best_score || (score == best_score && kernel->isa > best->isa)) {
       best = kernel;
       best_score = score;

@@ -195,7 +195,7 @@ class Planner::HalfPlanner {
     return ChooseKernel(node, planner_.options_.isas, nullptr, planner_.options_.more_kernels) != nullptr;
   }
 
-  // Calls without products do not pay for casts of their own: they are left in float32 where no neighbour is in
+  // Calls without products do not pay for casts of their own: they are left in float32 where no neighbor is in
   // float16.
   void DropLonely() {
     for (bool changes = true; changes;) {

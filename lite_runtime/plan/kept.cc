@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "model/message.h"
-#include "plan/quantised.h"
+#include "plan/quantized.h"
 
 namespace mslite {
 namespace {
@@ -53,8 +53,8 @@ std::string KindsText(int32_t kinds) {
     if ((kinds & kind) != 0) text += (text.empty() ? "" : " and ") + std::string(name);
   };
   add(MSLITE_KIND_FLOAT32, "float32");
-  add(MSLITE_KIND_INT8, "quantised 8-bit integers");
-  add(MSLITE_KIND_INT16, "quantised 16-bit integers");
+  add(MSLITE_KIND_INT8, "quantized 8-bit integers");
+  add(MSLITE_KIND_INT16, "quantized 16-bit integers");
   add(MSLITE_KIND_OTHER, "element types other than float32");
   return text;
 }
@@ -67,19 +67,19 @@ int32_t KeptKinds(int32_t op) {
 }  // namespace
 
 int32_t KernelKinds(const Graph &graph, const Node &node) {
-  const QuantisedUse use = QuantisedUseOf(node.op);
-  if (use == QuantisedUse::kReadsRecords || use == QuantisedUse::kIgnores) return PlainKind(graph, node);
+  const QuantizedUse use = QuantizedUseOf(node.op);
+  if (use == QuantizedUse::kReadsRecords || use == QuantizedUse::kIgnores) return PlainKind(graph, node);
   int32_t kinds = 0;
   for (const std::vector<int32_t> *list : {&node.inputs, &node.outputs}) {
     for (const int32_t index : *list) {
       if (index < 0) continue;
       // Kernels for integers have some that are no constants.
       const Tensor &tensor = graph.tensors[static_cast<size_t>(index)];
-      const bool is_quantised = !tensor.quant.empty() || IsQuantisedKind(node.quant_type);
-      if (is_quantised && !tensor.is_constant) kinds |= KindOf(tensor);
+      const bool is_quantized = !tensor.quant.empty() || IsQuantizedKind(node.quant_type);
+      if (is_quantized && !tensor.is_constant) kinds |= KindOf(tensor);
     }
   }
-  if (kinds != 0 && use != QuantisedUse::kMoves) return kinds;
+  if (kinds != 0 && use != QuantizedUse::kMoves) return kinds;
   return kinds | PlainKind(graph, node) | (ReadsStoredWeight(graph, node) ? MSLITE_KIND_INT8 : 0);
 }
 

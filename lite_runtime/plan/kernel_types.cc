@@ -64,7 +64,7 @@ bool HasPortableKernel(int32_t op, const void *params, std::vector<mslite_tensor
     // A library need not have the scalar form of what it has for an instruction set; both take the same calls.
     const IsaSet bases = BaseIsas();
     const bool found = AnyKernelOf(op, [&node, bases](const mslite_kernel *kernel) {
-      return (bases.Has(kernel->isa) || mslite_cropped.is_cropped != 0) && kernel->quantised == 0 &&
+      return (bases.Has(kernel->isa) || mslite_cropped.is_cropped != 0) && kernel->quantized == 0 &&
              kernel->support(&node) > 0;
     });
     if (found) return true;

@@ -6,7 +6,7 @@
 
 #include "model/names.h"
 #include "plan/choose_kernel.h"
-#include "plan/quantised.h"
+#include "plan/quantized.h"
 #include "plan/shapes.h"
 #include "plan/single_node.h"
 
@@ -283,7 +283,7 @@ Status Planner::Visit(int32_t position, Verdict *verdict) {
   }
   bool done = false;
   if (!is_blocked && registered_ == nullptr) {
-    MSLITE_TRY(MaterialiseKnown(step, &done));
+    MSLITE_TRY(MaterializeKnown(step, &done));
     if (!done) MSLITE_TRY(Fold(step, node, &done));
     if (done) return mindspore::kSuccess;
   }
@@ -329,7 +329,7 @@ void Planner::KeepFolded(int32_t local, mslite_tensor value, AlignedBuffer memor
 }
 
 // The rule has told every value of every output: the node need not run.
-Status Planner::MaterialiseKnown(const ProgramStep &step, bool *done) {
+Status Planner::MaterializeKnown(const ProgramStep &step, bool *done) {
   *done = !step.outputs.empty() && std::all_of(step.outputs.begin(), step.outputs.end(), [this](int32_t output) {
     return IsIntegerWithKnown(tensors_[static_cast<size_t>(output)]);
   });

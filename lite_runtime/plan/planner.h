@@ -80,7 +80,7 @@ class Planner {
   bool TakeFolded(const ProgramStep &step);
   void SetFolded(int32_t local, const mslite_tensor &value, State state);
   void KeepFolded(int32_t local, mslite_tensor value, AlignedBuffer memory, bool is_constant);
-  Status MaterialiseKnown(const ProgramStep &step, bool *done);
+  Status MaterializeKnown(const ProgramStep &step, bool *done);
   Status Fold(const ProgramStep &step, const Node &node, bool *done);
   class HalfPlanner;
 

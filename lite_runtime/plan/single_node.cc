@@ -13,7 +13,7 @@
 #include "plan/choose_kernel.h"
 #include "plan/failure.h"
 #include "plan/prepare.h"
-#include "plan/quantised.h"
+#include "plan/quantized.h"
 
 namespace mslite {
 namespace {

@@ -35,7 +35,7 @@ class SingleNode {
   MSLITE_INTERNAL_API SingleNode(int32_t op, const void *params, std::vector<SingleInput> inputs, int32_t output_count);
 
   /// What the rules cannot tell of the outputs: the types of stored integers and their records (which must outlive the
-  /// node); and the node's kind of quantisation. Called before Prepare.
+  /// node); and the node's kind of quantization. Called before Prepare.
   void DeclareOutputs(const std::vector<mslite_tensor> &declared, int32_t quant_type) {
     declared_outputs_ = declared;
     quant_type_ = quant_type;

@@ -94,11 +94,11 @@ std::vector<KernelEntry> Kernels() {
 }
 
 /// Names of the kernels that compute on stored integers.
-std::vector<std::string> QuantisedKernels() {
+std::vector<std::string> QuantizedKernels() {
   std::vector<std::string> names;
   const KernelList kernels = OwnKernels();
   for (int32_t i = 0; i < kernels.count; ++i) {
-    if (kernels.kernels[i]->quantised != 0) names.emplace_back(kernels.kernels[i]->name);
+    if (kernels.kernels[i]->quantized != 0) names.emplace_back(kernels.kernels[i]->name);
   }
   return names;
 }
@@ -255,7 +255,7 @@ NB_MODULE(_native, module) {
   module.def("macs", &Macs, nb::arg("primitive"), nb::arg("inputs"), nb::arg("outputs"),
              "Multiply-accumulates of a call whose sizes are known; 0 for operators that are not made of products.");
   module.def("kernels", &Kernels, "(name, operator, instruction set, may run in place) of every kernel.");
-  module.def("quantised_kernels", &QuantisedKernels, "Names of the kernels that compute on stored integers.");
+  module.def("quantized_kernels", &QuantizedKernels, "Names of the kernels that compute on stored integers.");
   module.def("shape_rules", &ShapeRules, "Numbers of the operators that have a shape rule.");
   module.def("isas", &Isas, "The instruction sets that this machine can run.");
   module.def("supports", &KernelSupports, nb::arg("name"), nb::arg("primitive"), nb::arg("inputs"), nb::arg("constant"),

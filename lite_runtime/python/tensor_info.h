@@ -19,7 +19,7 @@
 
 namespace mslite::python {
 
-/// A tensor before anything runs: element type, dimensions (None: unknown rank), known contents, quantisation records.
+/// A tensor before anything runs: element type, dimensions (None: unknown rank), known contents, quantization records.
 struct TensorInfo {
   int32_t dtype = 0;
   std::optional<std::vector<int64_t>> dims;
@@ -29,7 +29,7 @@ struct TensorInfo {
   bool rounds_even = false;
 };
 
-/// The C form of tensors, with the buffers and quantisation records that it points to.
+/// The C form of tensors, with the buffers and quantization records that it points to.
 class TensorViews {
  public:
   /// Raises ValueError for an impossible rank, dimension, or size of the data.
@@ -46,7 +46,7 @@ class TensorViews {
 /// The Python form of an inferred tensor.
 TensorInfo ToInfo(const mslite_tensor &tensor);
 
-/// An uninitialised numpy array for a tensor whose dimensions are known. Raises TypeError for a type that numpy lacks.
+/// An uninitialized numpy array for a tensor whose dimensions are known. Raises TypeError for a type that numpy lacks.
 nb::object EmptyArray(const mslite_tensor &tensor);
 
 }  // namespace mslite::python

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "api/tensor.h"
-#include "plan/quantised.h"
+#include "plan/quantized.h"
 #include "plan/shapes.h"
 #include "registry/foreign_call.h"
 #include "schema/ops_generated.h"

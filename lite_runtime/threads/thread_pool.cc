@@ -85,7 +85,7 @@ int32_t UsableCores() {
 }
 
 // What one thread has to do: it takes parts from the front, threads that have nothing left take from the back. So a
-// thread works on neighbouring parts, most of them the same from call to call, which its caches know.
+// thread works on neighboring parts, most of them the same from call to call, which its caches know.
 struct alignas(64) ThreadPool::Range {
   std::atomic<int32_t> left{0};  // parts that nobody has taken; below 0 where somebody came too late
   std::atomic<int32_t> back{0};

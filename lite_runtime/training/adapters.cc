@@ -108,7 +108,7 @@ class Merger {
     const Tensor &b = graph_.tensors[operands[1]];
     if (weight.type != MSLITE_FLOAT32) {
       return Fail(mindspore::kLiteNotSupport, "file '" + graph_.file->name() + "': the weight '" + weight.name +
-                                                  "' is quantised, and no adapter can become a part of it; "
+                                                  "' is quantized, and no adapter can become a part of it; "
                                                   "ExportAdapter writes the adapter alone");
     }
     const auto fits = [](const Tensor &tensor, size_t size) {

@@ -1,4 +1,4 @@
-// Batch normalisation as training computes it.
+// Batch normalization as training computes it.
 #ifndef MSLITE_TRAINING_BATCH_NORM_H
 #define MSLITE_TRAINING_BATCH_NORM_H
 
@@ -7,7 +7,7 @@
 #include "model/graph.h"
 
 namespace mslite {
-// A FusedBatchNorm with its five results becomes a BatchNormTraining, which normalises by the statistics of the batch.
+// A FusedBatchNorm with its five results becomes a BatchNormTraining, which normalizes by the statistics of the batch.
 // Results 1 and 2, copies of scale and offset, make room for the new running statistics; those who read the copies read
 // scale and offset. `latest`: running statistics, and what they are by now: nodes that share them move them one behind
 // the other.

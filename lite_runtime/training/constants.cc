@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/bytes.h"
-#include "model/dequantise.h"
+#include "model/dequantize.h"
 #include "model/load.h"
 #include "model/loader.h"
 #include "model/optimizers.h"
@@ -51,13 +51,13 @@ Status Settle(const Node &node, const Tensor &value, const Tensor &shape, Graph 
   return mindspore::kSuccess;
 }
 
-bool IsQuantised(const Tensor &tensor) {
+bool IsQuantized(const Tensor &tensor) {
   return tensor.is_constant && !tensor.quant.empty() && tensor.type != MSLITE_FLOAT32;
 }
 
-// Quantised weights that an optimiser changes become float32 in their places: the loader has made copies for some
+// Quantized weights that an optimizer changes become float32 in their places: the loader has made copies for some
 // nodes, and products read integers.
-Status SettleQuantised(size_t file_tensors, Graph *graph) {
+Status SettleQuantized(size_t file_tensors, Graph *graph) {
   std::vector<Tensor> &tensors = graph->tensors;
   std::set<std::string> changed;
   for (const Node &node : graph->nodes) {
@@ -67,17 +67,17 @@ Status SettleQuantised(size_t file_tensors, Graph *graph) {
   std::map<std::string, int32_t> places;
   for (size_t i = 0; i < file_tensors; ++i) {
     const bool is_changed = changed.count(tensors[i].name) != 0;
-    if (is_changed && IsQuantised(tensors[i])) places[tensors[i].name] = static_cast<int32_t>(i);
+    if (is_changed && IsQuantized(tensors[i])) places[tensors[i].name] = static_cast<int32_t>(i);
   }
-  Dequantiser dequantiser(graph);
+  Dequantizer dequantizer(graph);
   for (const int32_t index : graph->subgraphs[0].nodes) {
     Node &node = graph->nodes[static_cast<size_t>(index)];
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       int32_t read = node.inputs[i];
       const auto place = places.find(tensors[static_cast<size_t>(read)].name);
       if (place == places.end()) continue;
-      if (IsQuantised(tensors[static_cast<size_t>(place->second)])) {
-        if (read == place->second) MSLITE_TRY(dequantiser.Constant(node, i, &read));
+      if (IsQuantized(tensors[static_cast<size_t>(place->second)])) {
+        if (read == place->second) MSLITE_TRY(dequantizer.Constant(node, i, &read));
         tensors[static_cast<size_t>(place->second)] = tensors[static_cast<size_t>(read)];
       }
       node.inputs[i] = place->second;
@@ -114,7 +114,7 @@ Status SettleFilled(Graph *graph) {
 
 Status LoadSettled(const std::shared_ptr<const Bytes> &file, std::shared_ptr<Graph> *graph) {
   MSLITE_TRY(LoadTraining(file, graph));
-  MSLITE_TRY(SettleQuantised(schema::GetMetaGraph(file->data())->allTensors()->size(), graph->get()));
+  MSLITE_TRY(SettleQuantized(schema::GetMetaGraph(file->data())->allTensors()->size(), graph->get()));
   return SettleFilled(graph->get());
 }
 

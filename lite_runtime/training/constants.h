@@ -8,7 +8,7 @@
 #include "model/graph.h"
 
 namespace mslite {
-// Loads a training graph whose constants are all what an optimiser can change: float32 where the file has quantised
+// Loads a training graph whose constants are all what an optimizer can change: float32 where the file has quantized
 // weights, constants where the converter has written a repeated number as a Fill node. Tensors have the indices of the
 // file. Errors: those of LoadTraining; kLiteMemoryFailed; kLiteGraphFileError for a shape of a Fill that is none.
 Status LoadSettled(const std::shared_ptr<const Bytes> &file, std::shared_ptr<Graph> *graph);

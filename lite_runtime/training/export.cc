@@ -10,7 +10,7 @@
 #include "training/adapters.h"
 #include "training/constants.h"
 #include "training/main_graph.h"
-#include "training/quantise.h"
+#include "training/quantize.h"
 
 namespace mslite {
 namespace {
@@ -25,7 +25,7 @@ class Exporter {
     MSLITE_TRY(Fits());
     MSLITE_TRY(LoadSettled(file_, &graph_));
     const bool is_changed = WriteConstants();
-    if (!is_changed && !settings.inference_only && !settings.quantised_weights) {
+    if (!is_changed && !settings.inference_only && !settings.quantized_weights) {
       model->assign(file_->data(), file_->data() + file_->size());
       return mindspore::kSuccess;
     }
@@ -35,7 +35,7 @@ class Exporter {
       MSLITE_TRY(MergeAdapters(*graph_, variables_, meta_.get()));
     }
     DropFills();
-    if (settings.quantised_weights) MSLITE_TRY(QuantiseWeights(settings.inference_only, meta_.get()));
+    if (settings.quantized_weights) MSLITE_TRY(QuantizeWeights(settings.inference_only, meta_.get()));
     DropUnused();
     flatbuffers::FlatBufferBuilder builder(1 << 16);
     builder.Finish(schema::MetaGraph::Pack(builder, meta_.get()), schema::MetaGraphIdentifier());

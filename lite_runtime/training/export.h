@@ -13,7 +13,7 @@
 namespace mslite {
 // The bytes of a `.ms` file: the training graph as it came, with the variables as they are now, so that it goes on
 // where this one stands; or the part for inference, without Dropout, and with adapters as parts of their weights.
-// Errors: kLiteParamInvalid for outputs that inference does not compute, and for weights to quantise that are not
+// Errors: kLiteParamInvalid for outputs that inference does not compute, and for weights to quantize that are not
 // finite; kLiteNotSupport for more than 2 GiB.
 Status ExportModel(const std::shared_ptr<const Bytes> &file, const std::vector<std::string> &loss_names,
                    const VariableStore &variables, const ExportSettings &settings, std::vector<uint8_t> *model);

@@ -131,7 +131,7 @@ Status TrainerImpl::FinishRun() {
   return mindspore::kSuccess;
 }
 
-// Runs the optimisers, which were made before, with one gradient per weight.
+// Runs the optimizers, which were made before, with one gradient per weight.
 Status TrainerImpl::Update(const std::function<const void *(size_t)> &gradient) {
   Updates &updates = *now_.updates;
   for (size_t i = 0; i < updates.views.size(); ++i) updates.views[i].data = gradient(updates.weights[i]);
@@ -206,14 +206,14 @@ Status TrainerImpl::SetupVirtualBatch(int multiplier, float learning_rate, float
     MSLITE_TRY(CheckLearningRate(learning_rate < 0.0f ? 0.0f : learning_rate));
     if (!(momentum <= 1.0f)) {
       return Fail(mindspore::kLiteParamInvalid,
-                  Format("the momentum of batch normalisation must be at most 1, or negative for that of the model; it "
+                  Format("the momentum of batch normalization must be at most 1, or negative for that of the model; it "
                          "is %g",
                          static_cast<double>(momentum)));
     }
   }
   now_.multiplier = std::max(multiplier, 1);
   now_.batch_norm_momentum = now_.multiplier > 1 ? momentum : -1.0f;
-  now_.accumulation.reset();  // its batch normalisations have the old momentum
+  now_.accumulation.reset();  // its batch normalizations have the old momentum
   if (is_mixed_) MSLITE_TRY(MakeAccumulation());
   if (now_.is_training) MSLITE_TRY(Choose());
   ClearSums();

@@ -106,9 +106,9 @@ std::shared_ptr<const NodeTypes> FloatNodes(const Graph &graph, const std::vecto
                                             mindspore::OptimizationLevel level) {
   auto types = std::make_shared<NodeTypes>();
   for (const Node &node : graph.nodes) {
-    const bool is_optimiser = node.name.find("optimizer") != std::string::npos;
+    const bool is_optimizer = node.name.find("optimizer") != std::string::npos;
     const bool is_kept = IsBatchNorm(node.op) && level != mindspore::kO3;
-    if (is_optimiser || is_kept || IsOfLoss(node, loss_names)) (*types)[node.name] = MSLITE_FLOAT32;
+    if (is_optimizer || is_kept || IsOfLoss(node, loss_names)) (*types)[node.name] = MSLITE_FLOAT32;
   }
   return types;
 }

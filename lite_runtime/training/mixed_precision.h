@@ -17,7 +17,7 @@ Status CheckMixedPrecision(const mindspore::TrainCfg &config);
 // Whether steps are computed in mixed precision. kAuto: where the device computes in float16, and is asked to.
 bool IsMixed(const mindspore::TrainCfg &config, bool prefers_half);
 
-// The nodes that stay float32 whatever they compute: losses, optimisers, and below kO3 batch normalisation.
+// The nodes that stay float32 whatever they compute: losses, optimizers, and below kO3 batch normalization.
 std::shared_ptr<const NodeTypes> FloatNodes(const Graph &graph, const std::vector<std::string> &loss_names,
                                             mindspore::OptimizationLevel level);
 

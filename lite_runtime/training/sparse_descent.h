@@ -8,7 +8,7 @@
 #include "training/training_graph.h"
 
 namespace mslite {
-// Whether the file asks for it: an optimiser's name says so, as the converter names it.
+// Whether the file asks for it: an optimizer's name says so, as the converter names it.
 bool AsksForSparseDescent(const TrainingGraph &training);
 
 // Each SGD without momentum and decay whose gradient is nothing but a sum of rows becomes one step on these rows: the

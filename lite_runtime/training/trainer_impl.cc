@@ -353,7 +353,7 @@ std::vector<MSTensor> TrainerImpl::TrainableParams() const {
 
 std::vector<MSTensor> TrainerImpl::FeatureMaps() const { return Show(now_.inference_names); }
 
-// Learning rates and the optimisers' other numbers, each once.
+// Learning rates and the optimizers' other numbers, each once.
 std::vector<std::string> TrainerImpl::settings_names() const {
   std::vector<std::string> names;
   for (const TrainedWeight &weight : weights_) {

@@ -56,7 +56,7 @@ class Adoption {
     if (training_.weights.empty()) {
       return Fail(mindspore::kLiteGraphFileError,
                   "file '" + graph_.file->name() +
-                      "': no optimiser (Adam, AdamWeightDecay, SGD, ApplyMomentum): this is no training model; "
+                      "': no optimizer (Adam, AdamWeightDecay, SGD, ApplyMomentum): this is no training model; "
                       "converter_lite --trainModel=true makes one");
     }
     for (const TrainedWeight &weight : training_.weights) main_.outputs.push_back(weight.gradient);
@@ -74,7 +74,7 @@ class Adoption {
                 "file '" + graph_.file->name() + "': " + Describe(node) + ": " + reason);
   }
 
-  // The losses are the outputs of the graph that no optimiser makes, or what the last loss node gives.
+  // The losses are the outputs of the graph that no optimizer makes, or what the last loss node gives.
   Status FindOutputs() {
     std::set<int32_t> dummies;
     const Node *loss = nullptr;
@@ -172,7 +172,7 @@ class Adoption {
     return mindspore::kSuccess;
   }
 
-  // What schedules multiply: no operand of an optimiser, and still the rate that is set.
+  // What schedules multiply: no operand of an optimizer, and still the rate that is set.
   void ReadScheduledRate() {
     for (size_t i = 0; i < graph_.tensors.size(); ++i) {
       const Tensor &tensor = graph_.tensors[i];
@@ -218,7 +218,7 @@ class Adoption {
     assignments_[after].push_back(NewNodes(&graph_).AddNode(std::move(assign)));
   }
 
-  // What comes before the nodes that belong to the step of an optimiser, which MindSpore's files have none of; the
+  // What comes before the nodes that belong to the step of an optimizer, which MindSpore's files have none of; the
   // tensor itself where there are none.
   int32_t OwnGradient(int32_t tensor) const {
     std::vector<int32_t> open = {tensor};
@@ -241,7 +241,7 @@ class Adoption {
     return before.size() == 1 ? *before.begin() : tensor;
   }
 
-  // The optimiser gives its state as results.
+  // The optimizer gives its state as results.
   Status AdoptOptimizer(int32_t index) {
     const OptimizerOperands &operands = *FindOptimizer(NodeAt(index).op);
     const std::vector<int32_t> inputs = NodeAt(index).inputs;
@@ -292,7 +292,7 @@ class Adoption {
     }
     if (std::any_of(training_.weights.begin(), training_.weights.end(),
                     [&](const TrainedWeight &other) { return other.weight == trained.weight; })) {
-      return Error(NodeAt(index), "changes '" + trained.weight + "', as another optimiser does");
+      return Error(NodeAt(index), "changes '" + trained.weight + "', as another optimizer does");
     }
     NodeAt(index).outputs = std::move(results);
     training_.weights.push_back(std::move(trained));
@@ -412,7 +412,7 @@ class Adoption {
 
   // ---- order ----
 
-  // Nodes that somebody needs, each optimiser behind the last reader of what it changes and with its assignments.
+  // Nodes that somebody needs, each optimizer behind the last reader of what it changes and with its assignments.
   void Order() {
     std::vector<int32_t> order = reads_;
     for (const int32_t index : main_.nodes) {
@@ -452,7 +452,7 @@ class Adoption {
     main_.nodes = std::move(nodes);
   }
 
-  // What an optimiser reads and does not change.
+  // What an optimizer reads and does not change.
   bool IsSetting(int32_t index, int32_t input) {
     const OptimizerOperands &operands = *FindOptimizer(NodeAt(index).op);
     const Node &node = NodeAt(index);

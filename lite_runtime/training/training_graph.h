@@ -10,15 +10,15 @@
 #include "plan/frame.h"
 
 namespace mslite {
-// What one optimiser does. Variables have the names of the constants in the file.
+// What one optimizer does. Variables have the names of the constants in the file.
 struct TrainedWeight {
-  std::string node;    // the optimiser
+  std::string node;    // the optimizer
   std::string weight;  // variables
   TensorShape shape;   // of the weight
   std::vector<std::string> states;
   std::vector<std::string> settings;  // those that are constants in the file: learning rate, momentum, ...
   std::string learning_rate;          // of them; empty where the graph computes it
-  std::string momentum;               // likewise; empty where the optimiser has none
+  std::string momentum;               // likewise; empty where the optimizer has none
   int32_t gradient = 0;               // tensor
 };
 
@@ -31,11 +31,11 @@ struct TrainingGraph {
   std::vector<int32_t> layer_states;     // AssignVariables of what layers move in the forward pass
 };
 
-// Reads a training graph from the bytes of a file. What its optimisers, Assign and AssignAdd change is read and
-// assigned as variables; an optimiser runs as soon as its gradient is there and nobody reads the old weight any more.
+// Reads a training graph from the bytes of a file. What its optimizers, Assign and AssignAdd change is read and
+// assigned as variables; an optimizer runs as soon as its gradient is there and nobody reads the old weight any more.
 // FusedBatchNorm and Dropout whose gradients are computed do what they do in training; running statistics and seeds are
 // variables. Those that are computed again, to save memory, move neither.
-// Errors: kLiteGraphFileError for a graph without optimisers or losses, or one that changes what is no float32
+// Errors: kLiteGraphFileError for a graph without optimizers or losses, or one that changes what is no float32
 // constant; kLiteNotSupport for control flow; those of Load.
 // `with_predictions`: the step has what inference gives, as it computes it, among its outputs.
 Status ReadTrainingGraph(const std::shared_ptr<const Bytes> &file, const std::vector<std::string> &loss_names,

@@ -1,1 +1,1 @@
-"""What quantisation costs: measured, ranked by layer, and kept within a budget by searches."""
+"""What quantization costs: measured, ranked by layer, and kept within a budget by searches."""

@@ -1,4 +1,4 @@
-"""How far the quantised model agrees with the float model: the figure that every FULL_QUANT ends with."""
+"""How far the quantized model agrees with the float model: the figure that every FULL_QUANT ends with."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ def agreement(
 
     Raises ConversionError for samples that cannot be read, RuntimeError where a model does not run."""
     samples, are_unseen = compared_samples(data, calibration)
-    reference, quantised = Runner(before, before.main.outputs), Runner(after, after.main.outputs)
+    reference, quantized = Runner(before, before.main.outputs), Runner(after, after.main.outputs)
     expected = [outputs_of(reference, before, sample) for sample in samples]
-    actual = [outputs_of(quantised, after, sample) for sample in samples]
+    actual = [outputs_of(quantized, after, sample) for sample in samples]
     found = Agreement(cosine(expected, actual), sqnr(expected, actual), len(samples), are_unseen)
     if found.is_good:
         return found
@@ -59,7 +59,7 @@ def agreement(
 
 
 def _worst(before: Module, after: Module, choices: Choices, samples: Sequence[Sample]) -> tuple[tuple[str, float], ...]:
-    """The quantised layers whose results are further from the float model's than what they are given."""
+    """The quantized layers whose results are further from the float model's than what they are given."""
     names = [node.name for node in before.main.nodes]
     quality = {error.name: error.sqnr for error in damage_accumulated(before, after, names, samples, 0)}
     drops = []
@@ -80,7 +80,7 @@ def _remedies(settings: QuantizerSettings, samples: int) -> tuple[str, ...]:
         "--accuracyBudget=cosine:0.99, which leaves layers in wider numbers": settings.accuracy.budget is not None,
         "activation_quant_method=AUTO in [full_quant_param]": settings.range_method is ActivationMethod.AUTO,
         "per_channel=true in [full_quant_param]": full.per_channel,
-        "equalise=true in [mslite_quant_param]": methods.equalise,
+        "equalize=true in [mslite_quant_param]": methods.equalize,
         "bit_num=16 (int16 activations) in [common_quant_param]": settings.common.bit_num > _BYTE,
     }
     return tuple(text for text, is_tried in tried.items() if not is_tried)

@@ -1,7 +1,7 @@
-"""The accuracy budget: the layers that quantisation harms most compute in higher precision until the budget holds.
+"""The accuracy budget: the layers that quantization harms most compute in higher precision until the budget holds.
 
-1. Every layer is quantised as configured; when the budget holds, that is it.
-2. Each layer is quantised alone, which ranks the layers by the damage that they do.
+1. Every layer is quantized as configured; when the budget holds, that is it.
+2. Each layer is quantized alone, which ranks the layers by the damage that they do.
 3. The fewest of the worst layers get int16 activations; where all of them are not enough, the fewest of the worst go
    back to float.
 4. The raised layers, the least harmful first, are lowered again one step where the budget holds without them.
@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mslite.converter.mindir.graph import Module, Node
-from mslite.quantizer.accuracy.evaluation import Judgement, Task
+from mslite.quantizer.accuracy.evaluation import Judgment, Task
 from mslite.quantizer.accuracy.journal import Journal
 from mslite.quantizer.accuracy.sensitivity import damage_alone, judge_all, searched_layers
 from mslite.quantizer.accuracy.workers import Workers
@@ -35,7 +35,7 @@ class Decision:
 
     name: str
     precision: Precision
-    alone: Judgement
+    alone: Judgment
 
 
 @dataclass(frozen=True)
@@ -43,14 +43,14 @@ class Outcome:
     """The end of a search. `holds` is False when not even float layers could keep the budget."""
 
     choices: Choices
-    before: Judgement
-    after: Judgement
+    before: Judgment
+    after: Judgment
     holds: bool
-    alone: Mapping[str, Judgement] = field(default_factory=dict)
+    alone: Mapping[str, Judgment] = field(default_factory=dict)
     decisions: tuple[Decision, ...] = ()
     """The layers that are not as configured, the most harmful first."""
     runs: int = 0
-    """How many quantised models were judged."""
+    """How many quantized models were judged."""
 
 
 def with_raised(module: Module, start: Choices, raised: Mapping[str, Precision]) -> Choices:
@@ -107,14 +107,14 @@ class Search:
         holds = self._holds(after)
         return Outcome(self._with(raised), before, after, holds, alone, decisions, self._runs)
 
-    def _holds(self, judgement: Judgement) -> bool:
-        return self._budget.holds(judgement.value, judgement.error)
+    def _holds(self, judgment: Judgment) -> bool:
+        return self._budget.holds(judgment.value, judgment.error)
 
-    def _rank(self, judgement: Judgement) -> tuple[float, float]:
-        return self._budget.metric.loss(judgement.value), -judgement.sqnr
+    def _rank(self, judgment: Judgment) -> tuple[float, float]:
+        return self._budget.metric.loss(judgment.value), -judgment.sqnr
 
-    def _raise(self, ranked: Sequence[Node]) -> tuple[dict[str, Precision], Judgement]:
-        """The precisions of the fewest of the worst layers with which the budget holds, and the judgement."""
+    def _raise(self, ranked: Sequence[Node]) -> tuple[dict[str, Precision], Judgment]:
+        """The precisions of the fewest of the worst layers with which the budget holds, and the judgment."""
         raised: dict[str, Precision] = {}
         after = self._judge(self._start)
         for precision in (Precision.INT16, Precision.FLOAT):
@@ -130,27 +130,27 @@ class Search:
             return raised | {node.name: precision for node in ranked[:count]}, after
         return raised, after
 
-    def _is_better(self, one: Judgement, other: Judgement) -> bool:
+    def _is_better(self, one: Judgment, other: Judgment) -> bool:
         return self._budget.metric.loss(one.value) < self._budget.metric.loss(other.value)
 
     def _fewest(
-        self, ranked: Sequence[Node], raised: Mapping[str, Precision], precision: Precision, everything: Judgement
-    ) -> tuple[int, Judgement]:
+        self, ranked: Sequence[Node], raised: Mapping[str, Precision], precision: Precision, everything: Judgment
+    ) -> tuple[int, Judgment]:
         """How many of the worst layers have to be raised: halving, as if more raised layers never did harm."""
         low, high, found = 1, len(ranked), everything
         while low < high:
             middle = (low + high) // 2
             self._progress(len(ranked) - (high - low), len(ranked), "layers raised")
-            judgement = self._judge(self._with({**raised, **{node.name: precision for node in ranked[:middle]}}))
-            if self._holds(judgement):
-                high, found = middle, judgement
+            judgment = self._judge(self._with({**raised, **{node.name: precision for node in ranked[:middle]}}))
+            if self._holds(judgment):
+                high, found = middle, judgment
             else:
                 low = middle + 1
         return high, found
 
     def _lower(
-        self, ranked: Sequence[Node], raised: dict[str, Precision], after: Judgement
-    ) -> tuple[dict[str, Precision], Judgement]:
+        self, ranked: Sequence[Node], raised: dict[str, Precision], after: Judgment
+    ) -> tuple[dict[str, Precision], Judgment]:
         """Lowers raised layers by a step where the budget holds all the same, until none can be."""
         trials, changed = 0, True
         while changed:
@@ -164,9 +164,9 @@ class Search:
                 trial = {**raised, name: lower}
                 if lower is self._start[name]:
                     del trial[name]
-                judgement = self._judge(self._with(trial))
-                if self._holds(judgement):
-                    raised, after, changed = trial, judgement, True
+                judgment = self._judge(self._with(trial))
+                if self._holds(judgment):
+                    raised, after, changed = trial, judgment, True
         return raised, after
 
     @staticmethod
@@ -179,7 +179,7 @@ class Search:
     def _with(self, raised: Mapping[str, Precision]) -> Choices:
         return with_raised(self._module, self._start, raised)
 
-    def _judge(self, choices: Choices) -> Judgement:
+    def _judge(self, choices: Choices) -> Judgment:
         text = ",".join(f"{name}={choice.value}" for name, choice in sorted(choices.items()))
         key = "choices " + hashlib.sha256(text.encode()).hexdigest()
         self._runs += 1
@@ -190,9 +190,9 @@ def explain(outcome: Outcome, budget: Budget, total: int, share: Callable[[Choic
     """What the search did, in sentences for the user; `share` tells the part of multiply-accumulates in integers."""
     unit = budget.metric.unit
 
-    def number(judgement: Judgement) -> str:
-        error = f" ± {judgement.error:.2g}" if judgement.error else ""
-        return f"{judgement.value:.5g}{error}{unit}"
+    def number(judgment: Judgment) -> str:
+        error = f" ± {judgment.error:.2g}" if judgment.error else ""
+        return f"{judgment.value:.5g}{error}{unit}"
 
     if outcome.holds and not outcome.decisions:
         return [f"accuracy budget {budget}: {number(outcome.after)}, all {total} layers as configured"]
@@ -203,7 +203,7 @@ def explain(outcome: Outcome, budget: Budget, total: int, share: Callable[[Choic
     ]
     lines += [
         f"{decision.name}: {'float' if decision.precision is Precision.FLOAT else 'int16 activations'}"
-        f" (quantised alone: {budget.metric.name} {number(decision.alone)}, {decision.alone.sqnr:.1f} dB)"
+        f" (quantized alone: {budget.metric.name} {number(decision.alone)}, {decision.alone.sqnr:.1f} dB)"
         for decision in outcome.decisions
     ]
     if not outcome.holds:

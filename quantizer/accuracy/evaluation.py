@@ -1,6 +1,6 @@
-"""One float model, its calibration and a few samples, packed so that other processes can quantise and judge it.
+"""One float model, its calibration and a few samples, packed so that other processes can quantize and judge it.
 
-`pack` is done once; `evaluate` runs anywhere: it quantises a copy of the graph by some choices and compares its outputs
+`pack` is done once; `evaluate` runs anywhere: it quantizes a copy of the graph by some choices and compares its outputs
 with those of the float graph.
 """
 
@@ -21,7 +21,7 @@ from mslite.converter.mindir.graph import Array, Module
 from mslite.converter.mindir.module_copy import copy_module
 from mslite.converter.mindir.module_io import save, to_module
 from mslite.converter.mindir.ms_reader import read_ms
-from mslite.converter.mindir.quantised import as_real
+from mslite.converter.mindir.quantized import as_real
 from mslite.quantizer.calibration.means import ChannelMeans
 from mslite.quantizer.calibration.observers import State
 from mslite.quantizer.calibration.runner import Runner
@@ -32,7 +32,7 @@ from mslite.quantizer.precision.choices import Choices, Precision
 from mslite.quantizer.precision.devices import activation_scheme
 from mslite.quantizer.precision.schemes import Range, Scheme
 from mslite.quantizer.precision.stored_weight import StoredWeight
-from mslite.quantizer.rewrite.graph import quantise_graph
+from mslite.quantizer.rewrite.graph import quantize_graph
 from mslite.quantizer.settings import AccuracyParam, QuantizerSettings
 
 SAMPLES, SAMPLE_BYTES = 256, 32 << 20
@@ -83,8 +83,8 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Judgement:
-    """How a quantised graph's outputs compare with the float graph's; `value` is the budget's metric."""
+class Judgment:
+    """How a quantized graph's outputs compare with the float graph's; `value` is the budget's metric."""
 
     value: float
     cosine: float
@@ -191,13 +191,13 @@ class Task:
     samples: int = SAMPLES
 
 
-def evaluate(payload: bytes | Path, task: Task) -> Judgement:
-    """Quantises by the choices and judges."""
+def evaluate(payload: bytes | Path, task: Task) -> Judgment:
+    """Quantizes by the choices and judges."""
     known = problem(payload)
     samples, expected = known.samples[: task.samples], known.expected[: task.samples]
     module = copy_module(known.module)
-    quantise_graph(module, known.calibration, task.choices, known.settings)
+    quantize_graph(module, known.calibration, task.choices, known.settings)
     runner = Runner(module, module.main.outputs, threads=1)
     actual = [outputs_of(runner, module, sample) for sample in samples]
     value, error = parse_budget(task.budget).metric.estimate(expected, actual)
-    return Judgement(value, cosine(expected, actual), sqnr(expected, actual), error)
+    return Judgment(value, cosine(expected, actual), sqnr(expected, actual), error)

@@ -1,6 +1,6 @@
 """`activation_quant_method=AUTO`: the ranges of several methods come from one calibration; measurement decides.
 
-Each method's ranges of three quarters of the calibration samples quantise the model, which is compared with the float
+Each method's ranges of three quarters of the calibration samples quantize the model, which is compared with the float
 model on the other quarter, four times: so clipping of values that no range knows counts as it will later. The best
 method gives the ranges of the whole model, of all samples; of equals the earlier. It is the same choice each time.
 """
@@ -20,7 +20,7 @@ from mslite.quantizer.calibration.statistics import Calibration
 from mslite.quantizer.metrics import SQNR
 from mslite.quantizer.precision.choices import default_choices
 from mslite.quantizer.progress import Progress, silent
-from mslite.quantizer.rewrite.graph import quantise_graph
+from mslite.quantizer.rewrite.graph import quantize_graph
 from mslite.quantizer.settings import ActivationMethod, QuantizerSettings
 
 
@@ -75,10 +75,10 @@ def choose_ranges(
             progress(fold * len(CANDIDATES) + number, len(CANDIDATES) * FOLDS, "ranges")
             for observer in observers:
                 observer.decide(candidate.method, candidate.room, fold if calibration.samples > FOLDS else None)
-            quantised = copy_module(module)
-            quantise_graph(quantised, calibration, choices, settings)
-            runner = Runner(quantised, quantised.main.outputs)
-            actual[candidate] |= {place: outputs_of(runner, quantised, samples[place]) for place in mine}
+            quantized = copy_module(module)
+            quantize_graph(quantized, calibration, choices, settings)
+            runner = Runner(quantized, quantized.main.outputs)
+            actual[candidate] |= {place: outputs_of(runner, quantized, samples[place]) for place in mine}
     found = {
         candidate: SQNR.measure(expected, [outputs[place] for place in range(len(samples))])
         for candidate, outputs in actual.items()

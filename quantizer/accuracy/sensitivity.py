@@ -1,4 +1,4 @@
-"""What quantisation does to each layer: alone, with the rest of the model in float, and accumulated."""
+"""What quantization does to each layer: alone, with the rest of the model in float, and accumulated."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from mslite.converter.mindir.graph import Array, Module, Node, Value
-from mslite.converter.mindir.quantised import as_real, is_quantised
-from mslite.quantizer.accuracy.evaluation import Judgement, Task, evaluate
+from mslite.converter.mindir.quantized import as_real, is_quantized
+from mslite.quantizer.accuracy.evaluation import Judgment, Task, evaluate
 from mslite.quantizer.accuracy.journal import Journal
 from mslite.quantizer.accuracy.workers import Workers
 from mslite.quantizer.calibration.histogram import Histogram
@@ -23,11 +23,11 @@ from mslite.quantizer.precision.following import follows
 from mslite.quantizer.progress import Progress, silent
 
 ALONE_SAMPLES = 8
-"""Layers are quantised alone for their order only; so many samples give it."""
+"""Layers are quantized alone for their order only; so many samples give it."""
 
 
 def searched_layers(module: Module, choices: Choices) -> list[Node]:
-    """The quantised nodes that have results of their own; those that only move or select values follow them."""
+    """The quantized nodes that have results of their own; those that only move or select values follow them."""
     return [
         node
         for node in module.main.nodes
@@ -41,15 +41,15 @@ def judge_all(
     tasks: Mapping[str, Task],
     journal: Journal,
     advance: Callable[[int, int], None] = lambda done, total: None,
-) -> dict[str, Judgement]:
+) -> dict[str, Judgment]:
     """Judges every task, those that the journal knows without running. Keys name the tasks in the journal."""
-    found = {key: _judgement(journal.get(_line(key, task))) for key, task in tasks.items()}
-    results = {key: judgement for key, judgement in found.items() if judgement is not None}
+    found = {key: _judgment(journal.get(_line(key, task))) for key, task in tasks.items()}
+    results = {key: judgment for key, judgment in found.items() if judgment is not None}
     open_tasks = [(key, task) for key, task in tasks.items() if key not in results]
     advance(len(results), len(tasks))
-    for (key, task), judgement in workers.map(_judge, payload, open_tasks):
-        results[key] = judgement
-        journal.put(_line(key, task), dataclasses.asdict(judgement))
+    for (key, task), judgment in workers.map(_judge, payload, open_tasks):
+        results[key] = judgment
+        journal.put(_line(key, task), dataclasses.asdict(judgment))
         advance(len(results), len(tasks))
     return results
 
@@ -58,14 +58,14 @@ def _line(key: str, task: Task) -> str:
     return f"{task.budget}|{task.samples}|{key}"
 
 
-def _judge(payload: Any, named: tuple[str, Task]) -> Judgement:
+def _judge(payload: Any, named: tuple[str, Task]) -> Judgment:
     return evaluate(payload, named[1])
 
 
-def _judgement(kept: Any) -> Judgement | None:
+def _judgment(kept: Any) -> Judgment | None:
     """What the journal kept, None for anything that it is not."""
     try:
-        return Judgement(**{name: float(number) for name, number in kept.items()})
+        return Judgment(**{name: float(number) for name, number in kept.items()})
     except (AttributeError, TypeError, ValueError):
         return None
 
@@ -78,19 +78,19 @@ def damage_alone(
     choices: Choices,
     journal: Journal,
     progress: Progress = silent,
-) -> dict[str, Judgement]:
-    """What the model's outputs lose when one layer alone is quantised, by the layer's name."""
+) -> dict[str, Judgment]:
+    """What the model's outputs lose when one layer alone is quantized, by the layer's name."""
     tasks = {
         f"alone {choices[node.name].name} {node.name}": Task(budget, {node.name: choices[node.name]}, ALONE_SAMPLES)
         for node in layers
     }
     found = judge_all(workers, payload, tasks, journal, lambda done, total: progress(done, total, "layers alone"))
-    return {next(iter(tasks[key].choices)): judgement for key, judgement in found.items()}
+    return {next(iter(tasks[key].choices)): judgment for key, judgment in found.items()}
 
 
 @dataclass
 class LayerError:
-    """The result of one layer in the quantised model beside that in the float model, over some samples."""
+    """The result of one layer in the quantized model beside that in the float model, over some samples."""
 
     name: str
     signal: float = 0.0
@@ -115,16 +115,16 @@ class LayerError:
 
 
 def damage_accumulated(
-    module: Module, quantised: Module, layers: Sequence[str], samples: Sequence[Sample], threads: int = 1
+    module: Module, quantized: Module, layers: Sequence[str], samples: Sequence[Sample], threads: int = 1
 ) -> list[LayerError]:
     """Compares the first result of each layer in both modules, sample by sample; only one sample's are kept."""
     wanted = set(layers)
-    pairs = _pairs(module, quantised, wanted)
+    pairs = _pairs(module, quantized, wanted)
     errors = {
         name: LayerError(name, low=_limits(value)[0], high=_limits(value)[1]) for name, (_, value) in pairs.items()
     }
     reference = Runner(module, [value for value, _ in pairs.values()], threads)
-    rewritten = Runner(quantised, _unique([value for _, value in pairs.values()]), threads)
+    rewritten = Runner(quantized, _unique([value for _, value in pairs.values()]), threads)
     for sample in samples:
         expected = {id(value): array for value, array in reference.run(sample)}
         actual = {id(value): as_real(value, array) for value, array in rewritten.run(sample)}
@@ -133,9 +133,9 @@ def damage_accumulated(
     return [errors[name] for name in layers if name in errors]
 
 
-def _pairs(module: Module, quantised: Module, wanted: set[str]) -> dict[str, tuple[Value, Value]]:
+def _pairs(module: Module, quantized: Module, wanted: set[str]) -> dict[str, tuple[Value, Value]]:
     """Name → the first result of the layer in both modules."""
-    after = {node.name: node.outputs[0] for node in quantised.main.nodes}
+    after = {node.name: node.outputs[0] for node in quantized.main.nodes}
     return {
         node.name: (node.outputs[0], after[node.name])
         for node in module.main.nodes
@@ -149,7 +149,7 @@ def _unique(values: Sequence[Value]) -> list[Value]:
 
 def _limits(value: Value) -> tuple[float, float]:
     """The least and the largest real number that a stored value can hold; of a float value (0, 0)."""
-    if not is_quantised(value):
+    if not is_quantized(value):
         return 0.0, 0.0
     bits, record = value.quant[0].numBits, value.quant[0]
     low, high = -(1 << (bits - 1)), (1 << (bits - 1)) - 1

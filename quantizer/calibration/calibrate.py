@@ -1,4 +1,4 @@
-"""Calibration: the float model runs on samples, observers watch every activation that could be quantised.
+"""Calibration: the float model runs on samples, observers watch every activation that could be quantized.
 
 Memory does not depend on the number of samples: one sample, the watched values of one run (`runner.BUDGET_BYTES`),
 and per value an observer of fixed size (64 KiB with a histogram, else a few numbers) and one mean per channel.
@@ -40,7 +40,7 @@ def calibrate(
 ) -> Calibration:
     """Runs the fused float module on all samples.
 
-    `nodes`: those whose activations are watched; all that can be quantised when left out. `observers` replace the
+    `nodes`: those whose activations are watched; all that can be quantized when left out. `observers` replace the
     configured method for the values that they name. With `checkpoint` the state is kept in that file every
     CHECKPOINT_SECONDS and when the run is interrupted; a later call with the same model and settings goes on from
     there and removes the file at the end.

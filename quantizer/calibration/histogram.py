@@ -1,4 +1,4 @@
-"""A histogram of real numbers in fixed memory: when a value lies outside, the range doubles and neighbours merge.
+"""A histogram of real numbers in fixed memory: when a value lies outside, the range doubles and neighbors merge.
 
 The limit is always a power of two, so that the histogram does not depend on the order of the samples.
 """
@@ -65,7 +65,7 @@ class Histogram:
             self._widen(math.frexp(magnitude)[1])
 
     def _widen(self, exponent: int) -> None:
-        """Lets the limit be at least 2 ** exponent; neighbours merge, from zero on, on both sides."""
+        """Lets the limit be at least 2 ** exponent; neighbors merge, from zero on, on both sides."""
         doublings = exponent - self.exponent
         if doublings <= 0:
             return
@@ -96,7 +96,7 @@ class Histogram:
         """Counts of |x| in `HALF` bins over [0, limit)."""
         return np.asarray(self.counts[HALF:] + self.counts[:HALF][::-1])
 
-    def centres(self) -> npt.NDArray[np.float64]:
+    def centers(self) -> npt.NDArray[np.float64]:
         """The middle of each bin."""
         return np.asarray((np.arange(2 * HALF) - HALF + 0.5) * self.width)
 

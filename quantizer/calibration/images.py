@@ -1,4 +1,4 @@
-"""Image files as arrays: decoded, converted, resized, cropped and normalised as [data_preprocess_param] says."""
+"""Image files as arrays: decoded, converted, resized, cropped and normalized as [data_preprocess_param] says."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Observer(Protocol):
         """Takes in the float values of one sample."""
 
     def range(self, scheme: Scheme) -> Range:
-        """The range to quantise with; [0, 0] when nothing was seen."""
+        """The range to quantize with; [0, 0] when nothing was seen."""
 
     def state(self) -> State:
         """Everything it knows, as arrays."""

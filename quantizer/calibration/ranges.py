@@ -1,6 +1,6 @@
 """Rules that choose the range of an activation from its histogram.
 
-Each gives a range within the observed one; what lies outside is clipped when the tensor is quantised.
+Each gives a range within the observed one; what lies outside is clipped when the tensor is quantized.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def divergence(reference: Counts, candidate: Counts) -> float:
     return float(np.sum(p * np.log(p / np.maximum(q, 1e-12))))
 
 
-def _requantised(counts: Counts, target: int) -> Counts:
+def _requantized(counts: Counts, target: int) -> Counts:
     """`counts` merged into `target` bins and spread again over the bins that had something."""
     edges = np.linspace(0, counts.size, target + 1).astype(np.int64)
     sums = np.add.reduceat(counts, edges[:-1])
@@ -67,7 +67,7 @@ def _best_threshold(counts: Counts, target: int, step: int) -> int:
         for size in sizes:
             reference = counts[:size].copy()
             reference[-1] += beyond[size - 1]
-            found = divergence(reference, _requantised(counts[:size], target))
+            found = divergence(reference, _requantized(counts[:size], target))
             if found < best:
                 best, kept = found, size
 
@@ -114,14 +114,14 @@ def entropy_range(histogram: Histogram, scheme: Scheme) -> Range:
 
 
 class SquaredError:
-    """The mean squared error of quantising what a histogram has counted, for many ranges at once: rounding within a
+    """The mean squared error of quantizing what a histogram has counted, for many ranges at once: rounding within a
     range, clipping outside of it. Sums over the bins before each one make a range cost a search for its ends only."""
 
     def __init__(self, histogram: Histogram, scheme: Scheme) -> None:
         used = np.flatnonzero(histogram.counts)
         counts = histogram.counts[used].astype(np.float64)
-        self._centres = histogram.centres()[used]
-        self._sums = [np.concatenate([[0.0], np.cumsum(counts * self._centres**power)]) for power in range(3)]
+        self._centers = histogram.centers()[used]
+        self._sums = [np.concatenate([[0.0], np.cumsum(counts * self._centers**power)]) for power in range(3)]
         self._scheme = scheme
 
     def of(self, lows: npt.ArrayLike, highs: npt.ArrayLike) -> Counts:
@@ -132,8 +132,8 @@ class SquaredError:
             low = -high
         step = (high - low) / max(self._scheme.high - self._scheme.low, 1)
         zeroth, first, second = self._sums
-        begin = np.searchsorted(self._centres, low, side="left")
-        end = np.searchsorted(self._centres, high, side="right")
+        begin = np.searchsorted(self._centers, low, side="left")
+        end = np.searchsorted(self._centers, high, side="right")
         below = second[begin] - 2 * low * first[begin] + low * low * zeroth[begin]
         above = (
             second[-1] - second[end] - 2 * high * (first[-1] - first[end]) + high * high * (zeroth[-1] - zeroth[end])
@@ -143,7 +143,7 @@ class SquaredError:
 
 
 def squared_error(histogram: Histogram, found: Range, scheme: Scheme) -> float:
-    """The mean squared error of quantising with one range."""
+    """The mean squared error of quantizing with one range."""
     return float(SquaredError(histogram, scheme).of(found.low, found.high))
 
 

@@ -12,7 +12,7 @@ from mslite.context import Context
 from mslite.converter.mindir.graph import Array, Graph, Module, Node, Value, numpy_type
 from mslite.converter.mindir.module_io import save
 from mslite.converter.mindir.ops.enums import DataType
-from mslite.converter.mindir.quantised import is_quantised
+from mslite.converter.mindir.quantized import is_quantized
 from mslite.model import Model
 from mslite.quantizer.calibration.samples import Sample
 from mslite.quantizer.precision.schemes import Scheme, stored
@@ -67,7 +67,7 @@ class Runner:
 
 def _as_stored(value: Value, array: Array) -> Array:
     """A sample for one input: real numbers become stored integers where the input takes these."""
-    if is_quantised(value) and array.dtype.kind == "f":
+    if is_quantized(value) and array.dtype.kind == "f":
         bits = 8 * numpy_type(value.dtype).itemsize
         scheme = Scheme(bits, unsigned=value.dtype in (DataType.UINT8, DataType.UINT16))
         return stored(array, value.quant, 0, scheme)

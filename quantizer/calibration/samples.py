@@ -18,7 +18,7 @@ GivenSample = Array | Sequence[Array] | Mapping[str, Array]
 
 
 def as_they_are(inputs: Sequence[Value]) -> list[Value]:
-    """The inputs of the float model, which the quantisation changes in place: samples go on being meant for these."""
+    """The inputs of the float model, which the quantization changes in place: samples go on being meant for these."""
     return [Value(value.name, value.dtype, value.shape) for value in inputs]
 
 

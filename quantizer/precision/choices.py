@@ -1,4 +1,4 @@
-"""Which nodes can be quantised, which are, and at which precision."""
+"""Which nodes can be quantized, which are, and at which precision."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Choices = Mapping[str, Precision]
 
 
 def eligible_nodes(module: Module, settings: QuantizerSettings) -> list[Node]:
-    """The nodes of the main graph that FULL_QUANT can quantise, in order of execution."""
+    """The nodes of the main graph that FULL_QUANT can quantize, in order of execution."""
     common = settings.common
     operators = device_of(settings).operators
     skipped = frozenset(common.skip_quant_node)
@@ -113,7 +113,7 @@ def _last_of_known_range(module: Module, nodes: Sequence[Node]) -> set[int]:
 def worthwhile(nodes: Sequence[Node]) -> list[Node]:
     """Without connected groups that hold no product: casts around them would cost more than they save.
 
-    A model without any product is quantised as it is asked for.
+    A model without any product is quantized as it is asked for.
     """
     if not any(saves_time(node) for node in nodes):
         return [node for node in nodes if _computes(nodes)]

@@ -1,4 +1,4 @@
-"""What `target_device` changes: which operators are quantised and how their integers look."""
+"""What `target_device` changes: which operators are quantized and how their integers look."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which operators compute on integers, and what their records must fulfil: the rules of TensorFlow Lite's int8 scheme.
+"""Which operators compute on integers, and what their records must fulfill: the rules of TensorFlow Lite's int8 scheme.
 
 Every operator that is not here stays in float, between casts.
 """
@@ -12,7 +12,7 @@ from mslite.converter.mindir.graph import Node, Value
 from mslite.converter.mindir.ops.enums import ActivationType, DataType, ReduceMode, ResizeMethod
 from mslite.converter.mindir.ops.recurrent import LSTMSequence
 from mslite.converter.mindir.ops.tables import QuantParam
-from mslite.converter.mindir.quantised import MOVES
+from mslite.converter.mindir.quantized import MOVES
 
 
 class Kind(Enum):
@@ -22,7 +22,7 @@ class Kind(Enum):
     """Weights symmetric per channel, bias int32; input and result have records of their own."""
     FREE = "computes"
     """Every operand and result has a record of its own."""
-    SAME = "computes in one quantisation"
+    SAME = "computes in one quantization"
     """All data operands and results share one record."""
     MOVE = "moves"
     """As SAME; the node only moves stored integers."""
@@ -34,7 +34,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class OperatorRule:
-    """How one node is quantised. `data`: indices of the operands that are activations (constant or not)."""
+    """How one node is quantized. `data`: indices of the operands that are activations (constant or not)."""
 
     kind: Kind
     data: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""Linear quantisation: real = scale * (q - zero point). Ranges → records, records and arrays → integers and back.
+"""Linear quantization: real = scale * (q - zero point). Ranges → records, records and arrays → integers and back.
 
 The formulas are MindSpore Lite's and TensorFlow Lite's: the range takes in 0; scale = (high - low) / (qmax - qmin);
 zero point = round(qmin - low / scale); symmetric schemes use the larger magnitude and the zero point 0.
@@ -24,7 +24,7 @@ LEAST_SCALE = 2.0**-126
 
 @dataclass(frozen=True)
 class Range:
-    """The real numbers that a quantised tensor should be able to hold."""
+    """The real numbers that a quantized tensor should be able to hold."""
 
     low: float
     high: float

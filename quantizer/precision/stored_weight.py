@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from mslite.converter.mindir.graph import Array
 from mslite.converter.mindir.ops.tables import QuantParam
-from mslite.converter.mindir.quantised import real_numbers
+from mslite.converter.mindir.quantized import real_numbers
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,1 @@
-"""What is written about a quantisation: the page, and the files of `debug_info_save_path`."""
+"""What is written about a quantization: the page, and the files of `debug_info_save_path`."""

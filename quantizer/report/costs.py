@@ -21,13 +21,13 @@ from mslite.converter.mindir.graph import Array, Graph, Module, Node, Value, num
 from mslite.converter.mindir.module_copy import copy_module
 from mslite.converter.mindir.module_io import save
 from mslite.converter.mindir.ops.enums import DataType, Format
-from mslite.converter.mindir.quantised import is_quantised
+from mslite.converter.mindir.quantized import is_quantized
 from mslite.converter.passes.context import Context as InferenceContext
 from mslite.converter.passes.inference import infer_shapes
 from mslite.model import Model
 from mslite.quantizer.calibration.statistics import Calibration
 from mslite.quantizer.precision.choices import Choices, Precision, all_at
-from mslite.quantizer.rewrite.graph import quantise_graph
+from mslite.quantizer.rewrite.graph import quantize_graph
 from mslite.quantizer.settings import QuantizerSettings
 from mslite.types import ModelType
 
@@ -49,7 +49,7 @@ Costs = Mapping[str, Mapping[Precision, Cost]]
 
 
 def layer_costs(module: Module, calibration: Calibration, choices: Choices, settings: QuantizerSettings) -> Costs:
-    """The costs of every node: in float, and of those that `choices` quantises also in int8 and int16. Times are those of
+    """The costs of every node: in float, and of those that `choices` quantizes also in int8 and int16. Times are those of
     `with_batch_one`."""
     module = with_batch_one(module)
     found: dict[str, dict[Precision, Cost]] = {}
@@ -58,7 +58,7 @@ def layer_costs(module: Module, calibration: Calibration, choices: Choices, sett
             rewritten = module
         else:
             rewritten = copy_module(module)
-            quantise_graph(rewritten, calibration, all_at(rewritten, choices, precision), settings)
+            quantize_graph(rewritten, calibration, all_at(rewritten, choices, precision), settings)
         for node in rewritten.main.nodes:
             if precision is Precision.FLOAT or node.name in choices:
                 cost = Cost(constant_bytes(node), _milliseconds(node))
@@ -95,7 +95,7 @@ def _milliseconds(node: Node) -> float | None:
     """The time of one run of a node; None where a shape is not known, an input is an index, or it does not run."""
     entering = list({id(value): value for value in node.inputs if not value.is_constant}.values())
     for value in (*entering, *node.outputs):
-        if not value.is_static or (value.dtype is not DataType.FLOAT32 and not is_quantised(value)):
+        if not value.is_static or (value.dtype is not DataType.FLOAT32 and not is_quantized(value)):
             return None
     if not entering:
         return None

@@ -1,4 +1,4 @@
-"""The files `round_<n>.csv` and `output_summary.csv` of `debug_info_save_path`: tensors of the float and of the quantised
+"""The files `round_<n>.csv` and `output_summary.csv` of `debug_info_save_path`: tensors of the float and of the quantized
 model on the same samples, with how they are distributed and how alike they are."""
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from mslite.converter.mindir.graph import Array, Module, Value, numpy_type
 from mslite.converter.mindir.ops.enums import DataType
-from mslite.converter.mindir.quantised import SHIFTS, is_quantised, real_numbers
+from mslite.converter.mindir.quantized import SHIFTS, is_quantized, real_numbers
 from mslite.quantizer.calibration.runner import Runner
 from mslite.quantizer.calibration.samples import Sample
 from mslite.quantizer.precision.schemes import Scheme, stored
@@ -63,7 +63,7 @@ class Comparison:
 
 def _given(value: Value, array: Array) -> Array:
     """A float sample as the input takes it."""
-    if not is_quantised(value):
+    if not is_quantized(value):
         return array
     bits = numpy_type(value.dtype).itemsize * 8
     return stored(array, value.quant, 0, Scheme(bits, unsigned=value.dtype in SHIFTS))
@@ -71,7 +71,7 @@ def _given(value: Value, array: Array) -> Array:
 
 def _real(value: Value, data: Array) -> tuple[Array, float]:
     """Real numbers, and the share of elements at the limits of their type."""
-    if not is_quantised(value):
+    if not is_quantized(value):
         return data, 0.0
     limits = np.iinfo(data.dtype.char)
     return real_numbers(data, value.quant, 0), float(np.mean((data == limits.min) | (data == limits.max)))

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from mslite.converter.mindir.graph import Array, Module
 from mslite.converter.mindir.module_copy import copy_module
 from mslite.converter.work import macs
-from mslite.quantizer.accuracy.evaluation import Judgement, outputs_of
+from mslite.quantizer.accuracy.evaluation import Judgment, outputs_of
 from mslite.quantizer.accuracy.sensitivity import LayerError, damage_accumulated
 from mslite.quantizer.calibration.histogram import Histogram
 from mslite.quantizer.calibration.runner import Runner
@@ -18,8 +18,8 @@ from mslite.quantizer.precision.choices import Choices, Precision, all_at, defau
 from mslite.quantizer.progress import Progress
 from mslite.quantizer.report.costs import Costs, layer_costs, open_batch, total, untimed, with_batch_one
 from mslite.quantizer.report.page import Choice, Page, Picture, Row
-from mslite.quantizer.results import QuantiseReport
-from mslite.quantizer.rewrite.graph import quantise_graph
+from mslite.quantizer.results import QuantizeReport
+from mslite.quantizer.rewrite.graph import quantize_graph
 from mslite.quantizer.settings import QuantizerSettings
 
 _BINS = 72
@@ -31,9 +31,9 @@ def gather(
     after: Module,
     calibration: Calibration,
     settings: QuantizerSettings,
-    report: QuantiseReport,
+    report: QuantizeReport,
     compared: tuple[Sequence[Sequence[Array]], bool],
-    alone: Mapping[str, Judgement],
+    alone: Mapping[str, Judgment],
     notes: Sequence[str],
     progress: Progress,
     model: str,
@@ -80,9 +80,9 @@ def _untimed(module: Module, costs: Costs) -> list[str]:
 
 def _rows(
     module: Module,
-    report: QuantiseReport,
+    report: QuantizeReport,
     errors: Mapping[str, LayerError],
-    alone: Mapping[str, Judgement],
+    alone: Mapping[str, Judgment],
     costs: Costs,
 ) -> list[Row]:
     counts = sum(macs(node) for node in module.main.nodes) or 1
@@ -119,9 +119,9 @@ def picture(histogram: Histogram, low: float, high: float) -> Picture | None:
     if not math.isfinite(least) or not least < most:
         return None
     sums = [0.0] * _BINS
-    for centre, count in zip(histogram.centres(), histogram.counts, strict=True):
+    for center, count in zip(histogram.centers(), histogram.counts, strict=True):
         if count:
-            place = int((centre - least) / (most - least) * _BINS)
+            place = int((center - least) / (most - least) * _BINS)
             sums[min(_BINS - 1, max(0, place))] += float(count)
     top = math.log1p(max(sums)) or 1.0
     return Picture(least, most, tuple(math.log1p(count) / top for count in sums), low, high)
@@ -133,7 +133,7 @@ def _choices(
     calibration: Calibration,
     settings: QuantizerSettings,
     configured: Choices,
-    report: QuantiseReport,
+    report: QuantizeReport,
     samples: Sequence[Sequence[Array]],
     costs: Costs,
 ) -> list[Choice]:
@@ -152,7 +152,7 @@ def _choices(
         rewritten = result  # its weights may be rounded in another way
         if choices is not report.choices:
             rewritten = copy_module(module if calibration.tuned is None or not choices else calibration.tuned.model)
-            quantise_graph(rewritten, calibration, choices, settings)
+            quantize_graph(rewritten, calibration, choices, settings)
         judged = Runner(rewritten, rewritten.main.outputs, threads=1)
         actual = [outputs_of(judged, rewritten, sample) for sample in samples]
         inside = sum(weights.get(layer, 0) for layer, choice in choices.items() if choice is not Precision.FLOAT)

@@ -1,4 +1,4 @@
-"""One self-contained page about a quantisation: what each layer lost, the ranges, and what the choices cost."""
+"""One self-contained page about a quantization: what each layer lost, the ranges, and what the choices cost."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Choice:
-    """A way to quantise the whole model."""
+    """A way to quantize the whole model."""
 
     name: str
     cost: Cost
@@ -89,7 +89,7 @@ class Page:
 
     @property
     def curve(self) -> list[float]:
-        """The losses of tuning, means of neighbours where there are many; the largest is 1."""
+        """The losses of tuning, means of neighbors where there are many; the largest is 1."""
         losses = self.tuning.losses if self.tuning is not None else ()
         length = -(-len(losses) // _POINTS)
         means = [sum(losses[i : i + length]) / len(losses[i : i + length]) for i in range(0, len(losses), length or 1)]

@@ -1,4 +1,4 @@
-"""DYNAMIC_QUANT: stored int8 weights, activations quantised with the range that they have at run time.
+"""DYNAMIC_QUANT: stored int8 weights, activations quantized with the range that they have at run time.
 
 Products with constant weights and tables of Gather; in front of a product a DynamicQuant node, shared by all products
 that read the same value in the same way. ALWC: one asymmetric scale for the activation, one symmetric scale per channel
@@ -15,15 +15,15 @@ from mslite.converter.work import macs
 from mslite.quantizer.metrics import relative_error
 from mslite.quantizer.precision.choices import Precision
 from mslite.quantizer.precision.schemes import INT8_WEIGHT
-from mslite.quantizer.results import LayerRecord, QuantiseReport
+from mslite.quantizer.results import LayerRecord, QuantizeReport
 from mslite.quantizer.settings import QuantizerSettings
-from mslite.quantizer.weights.stored_weight import constant_of, quantise_weight
+from mslite.quantizer.weights.stored_weight import constant_of, quantize_weight
 
 _Casts = dict[tuple[int, tuple[bool, bool, tuple[int, ...], bool]], Value]
 """What DynamicQuant nodes have made, by value and attributes."""
 
 
-def quantise_dynamically(module: Module, settings: QuantizerSettings) -> QuantiseReport:
+def quantize_dynamically(module: Module, settings: QuantizerSettings) -> QuantizeReport:
     """Rewrites all graphs of the fused float module in place."""
     layers: list[LayerRecord] = []
     skipped = frozenset(settings.common.skip_quant_node)
@@ -33,8 +33,8 @@ def quantise_dynamically(module: Module, settings: QuantizerSettings) -> Quantis
             if node.name in skipped or not _is_wanted(node):
                 layers.append(LayerRecord(node.name, node.op.name, Precision.FLOAT, macs(node)))
                 continue
-            layers.append(_quantise(graph, node, settings.dynamic.quant_strategy == "ALWC", casts))
-    return QuantiseReport(tuple(layers))
+            layers.append(_quantize(graph, node, settings.dynamic.quant_strategy == "ALWC", casts))
+    return QuantizeReport(tuple(layers))
 
 
 def _is_wanted(node: Node) -> bool:
@@ -53,11 +53,11 @@ def _is_real(value: Value) -> bool:
     return value.data is not None and value.dtype is DataType.FLOAT32 and not value.quant
 
 
-def _quantise(graph: Graph, node: Node, activation_layer: bool, casts: _Casts) -> LayerRecord:
+def _quantize(graph: Graph, node: Node, activation_layer: bool, casts: _Casts) -> LayerRecord:
     count = macs(node)
     index = 0 if node.op.name == "Gather" else 1
     source = node.inputs[index]
-    weight = quantise_weight(node, index, INT8_WEIGHT, per_channel=activation_layer)
+    weight = quantize_weight(node, index, INT8_WEIGHT, per_channel=activation_layer)
     inputs = list(node.inputs)
     inputs[index] = constant_of(weight, source, source.name)
     if index == 0:
@@ -73,7 +73,7 @@ def _quantise(graph: Graph, node: Node, activation_layer: bool, casts: _Casts) -
 
 
 def _dynamic(graph: Graph, node: Node, activation_layer: bool, casts: _Casts) -> Value:
-    """The value that stands for the node's activation, quantised at run time."""
+    """The value that stands for the node's activation, quantized at run time."""
     x = node.inputs[0]
     op = _operator(node, activation_layer)
     key = (id(x), (op.symmetric, op.activation_channel, tuple(op.prefer_axes or ()), op.transpose))

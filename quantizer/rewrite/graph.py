@@ -10,7 +10,7 @@ from mslite.converter.mindir.graph import Module, Node, Value
 from mslite.converter.mindir.ops.enums import DataType, QuantType
 from mslite.converter.mindir.ops.quantization import QuantDTypeCast
 from mslite.converter.mindir.ops.tables import QuantParam
-from mslite.converter.mindir.quantised import is_quantised, same_records
+from mslite.converter.mindir.quantized import is_quantized, same_records
 from mslite.converter.work import macs
 from mslite.quantizer.calibration.statistics import Calibration
 from mslite.quantizer.precision.choices import Choices, Precision
@@ -33,7 +33,7 @@ class Boundary:
     integer_outputs: bool = False
 
 
-def quantise_graph(
+def quantize_graph(
     module: Module,
     calibration: Calibration,
     choices: Choices,
@@ -95,18 +95,18 @@ class _Rewriter:
                 self._nodes.append(node)
                 layers.append(LayerRecord(node.name, node.op.name, precision, macs(node)))
             else:
-                layers.append(self._quantise(node, precision))
+                layers.append(self._quantize(node, precision))
         for callee in self._callees:
             layers += [LayerRecord(node.name, node.op.name, Precision.FLOAT, macs(node)) for node in callee.nodes]
         graph.outputs = [
-            value if self._boundary.integer_outputs and is_quantised(value) else self._real_output(value)
+            value if self._boundary.integer_outputs and is_quantized(value) else self._real_output(value)
             for value in graph.outputs
         ]
         graph.nodes = self._nodes
         return layers
 
     def _store_inputs(self) -> None:
-        """Inputs of quantised nodes become stored integers, with the record that the first reader wants."""
+        """Inputs of quantized nodes become stored integers, with the record that the first reader wants."""
         chosen = {id(node) for node in self._chosen}
         for value in self._graph.inputs:
             for node in value.users:
@@ -127,7 +127,7 @@ class _Rewriter:
         low, high = (record.scale * (q - record.zeroPoint) for q in (steps.low, steps.high))
         return dataclasses.replace(record, min=low, max=high)
 
-    def _quantise(self, node: Node, precision: Precision) -> LayerRecord:
+    def _quantize(self, node: Node, precision: Precision) -> LayerRecord:
         rule = self._records.rule(node)
         count = macs(node)
         operands = {index: self._final(self._records.operand(node, index, precision)) for index in rule.data}
@@ -209,7 +209,7 @@ class _Rewriter:
 
     def _is_ours(self, value: Value) -> bool:
         """True for a value that this rewriting stored as integers."""
-        if not is_quantised(value):
+        if not is_quantized(value):
             return False
         if value.producer is None:
             return self._boundary.integer_inputs and value in self._graph.inputs

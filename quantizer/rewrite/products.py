@@ -1,4 +1,4 @@
-"""Constants of a quantised product: integer weights, and the integer bias in the scale of its sums."""
+"""Constants of a quantized product: integer weights, and the integer bias in the scale of its sums."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from mslite.quantizer.precision.schemes import Scheme
 from mslite.quantizer.precision.stored_weight import StoredWeight
 from mslite.quantizer.settings import QuantizerSettings
 from mslite.quantizer.weights.encoding import packed_constant
-from mslite.quantizer.weights.stored_weight import constant_of, quantise_weight, rescaled
+from mslite.quantizer.weights.stored_weight import constant_of, quantize_weight, rescaled
 
 _BIAS_SHARE = 0.5
 """A bias takes at most this share of its integers; the sums need the rest."""
@@ -34,7 +34,7 @@ _BIAS_TYPES = {Precision.INT8: (DataType.INT32, np.int32), Precision.INT16: (Dat
 
 @dataclass(frozen=True)
 class ProductConstants:
-    """What a quantised product reads besides its activations; `relative_error` is of the weight, in the 2-norm."""
+    """What a quantized product reads besides its activations; `relative_error` is of the weight, in the 2-norm."""
 
     weight: Value
     bias: Value | None
@@ -57,7 +57,7 @@ class RoundedWeights:
         """The second operand of a product as integers."""
         key = (id(node.inputs[1]), f"{node.op}", scheme, per_channel)
         if key not in self._weights:
-            self._weights[key] = quantise_weight(node, 1, scheme, per_channel)
+            self._weights[key] = quantize_weight(node, 1, scheme, per_channel)
         return self._weights[key]
 
     def error(self, weight: StoredWeight, real: npt.NDArray[np.float64]) -> float:

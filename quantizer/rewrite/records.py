@@ -19,10 +19,10 @@ _Key = tuple[int, Precision]
 
 
 class Records:
-    """The records of the activations of quantised nodes.
+    """The records of the activations of quantized nodes.
 
     Values that operators want in one record form groups, found in order of execution. Results with a record of
-    their own (Softmax) keep it: where such a one meets other values in one operator, it is requantised there.
+    their own (Softmax) keep it: where such a one meets other values in one operator, it is requantized there.
     """
 
     def __init__(

@@ -13,7 +13,7 @@ from mslite.quantizer.settings.sections import SECTIONS, Method, QuantizerSettin
 Sections = Mapping[str, Mapping[str, str]]
 
 _NOTHING = """\
-[{section}] has no effect: nothing says what to quantise. Write quant_type=WEIGHT_QUANT, FULL_QUANT or DYNAMIC_QUANT in \
+[{section}] has no effect: nothing says what to quantize. Write quant_type=WEIGHT_QUANT, FULL_QUANT or DYNAMIC_QUANT in \
 [common_quant_param] (or `quant_type=` for none), or leave the section out"""
 
 _T = TypeVar("_T")
@@ -55,7 +55,7 @@ def quantizer_settings(sections: Sections) -> QuantizerSettings:
     for section, (name, _) in SECTIONS.items():
         if section in sections and not is_said and name not in ("transform", "prune"):
             raise UsageError(f"INPUT ILLEGAL: {_NOTHING.format(section=section)}")
-    if not asked:  # what concerns quantisation alone is as if it were not there
+    if not asked:  # what concerns quantization alone is as if it were not there
         typed = {
             name: one for name, one in typed.items() if name in ("transform", "prune") or (prunes and name == "data")
         }

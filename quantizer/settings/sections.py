@@ -1,4 +1,4 @@
-"""The quantisation sections of `--configFile`, typed: one dataclass per section, one field per key.
+"""The quantization sections of `--configFile`, typed: one dataclass per section, one field per key.
 
 Names, values and defaults are those of MindSpore Lite's converter, but for the default of `activation_quant_method`; keys that
 only this quantizer has say so.
@@ -28,7 +28,7 @@ from mslite.quantizer.settings.keys import (
 
 
 class Method(Enum):
-    """What is quantised, and when."""
+    """What is quantized, and when."""
 
     WEIGHT_QUANT = "WEIGHT_QUANT"
     FULL_QUANT = "FULL_QUANT"
@@ -72,7 +72,7 @@ _BYTE = 8
 
 @dataclass(frozen=True)
 class CommonQuantParam:
-    """[common_quant_param]; with an empty `quant_type` nothing is quantised, whatever the other sections say."""
+    """[common_quant_param]; with an empty `quant_type` nothing is quantized, whatever the other sections say."""
 
     quant_type: Method | None = key(None, member(Method))
     bit_num: int = key(8, integer(0, 16))
@@ -127,9 +127,9 @@ class FullQuantParam:
     percentile: float = key(99.999, real(50, 100, "a number in (50, 100)"))
     """Ours: the share of values that PERCENTILE keeps, in percent."""
     method: str = key("", choice("", "QAT"))
-    """Ours: QAT lets the float model teach its quantised form on the calibration data (tuning/)."""
+    """Ours: QAT lets the float model teach its quantized form on the calibration data (tuning/)."""
     qat_steps: int = key(1000, integer(1, 1000000))
-    """Ours: so many times a sample is shown to the quantised form."""
+    """Ours: so many times a sample is shown to the quantized form."""
     qat_learning_rate: float = key(0.003, real(0, 10, "a number in (0, 10)"))
     """Ours: how far Adam moves what is trained in a step at most, in the units of tuning/student.py."""
 
@@ -143,7 +143,7 @@ class DynamicQuantParam:
 
 @dataclass(frozen=True)
 class TransformQuantParam:
-    """[transform_quant_param]: whether the quantisation of an already quantised source stays."""
+    """[transform_quant_param]: whether the quantization of an already quantized source stays."""
 
     export_precision_mode: str = key("QUANT", choice("QUANT", "FLOAT32"))
 
@@ -185,15 +185,15 @@ class AccuracyParam:
 class MethodsParam:
     """[mslite_quant_param], ours: better integers by more work; each method alone or together with others."""
 
-    equalise: bool = key(False, boolean)
-    """FULL_QUANT: scales move between neighbouring products (transforms/equalise.py)."""
+    equalize: bool = key(False, boolean)
+    """FULL_QUANT: scales move between neighboring products (transforms/equalize.py)."""
     smooth: bool = key(False, boolean)
     """FULL_QUANT: outliers of activations move into weights (transforms/smooth.py); `smooth_alpha` of [full_quant_param]."""
     learned_rounding: bool = key(False, boolean)
     """FULL_QUANT: whether a weight is rounded up or down is learned on the calibration data (weights/rounding.py)."""
     rounding_iterations: int = key(300, integer(1, 100000))
     group_size: int = key(0, integer(0, 65536))
-    """WEIGHT_QUANT: so many neighbouring weights of a channel share a scale; 0: all of a channel."""
+    """WEIGHT_QUANT: so many neighboring weights of a channel share a scale; 0: all of a channel."""
     small_channels: str = key("CHANNEL", choice("CHANNEL", "TENSOR"))
     """WEIGHT_QUANT: TENSOR is MindSpore Lite's rule for weights whose channels have few elements (at most 256 / (32 - bits),
     with `bias_correction`), depthwise convolutions above all: one scale for all of them, which costs accuracy. CHANNEL:

@@ -1,1 +1,1 @@
-"""Float graph → float graph of the same function that is easier to quantise; which channels a value has, and who reads them."""
+"""Float graph → float graph of the same function that is easier to quantize; which channels a value has, and who reads them."""

@@ -19,7 +19,7 @@ _OPERANDS = 6
 
 
 def unfold_lstm(graph: Graph, node: Node) -> None:
-    """Rewrites an LSTM node, where its parts can then be quantised; otherwise leaves it as it was."""
+    """Rewrites an LSTM node, where its parts can then be quantized; otherwise leaves it as it was."""
     if isinstance(node.op, LSTM):
         _as_sequence(node, node.op)
     if not isinstance(node.op, LSTMSequence) or node.op.layout != 0 or node.op.direction in (None, "", "forward"):

@@ -2,7 +2,7 @@
 
 With a_j the largest |x| of channel j on the calibration data and w_j the largest weight that multiplies it,
 s_j = a_j^alpha / w_j^(1 - alpha); the layer before gives x_j / s_j, the products multiply it by s_j more (Xiao et al.,
-"SmoothQuant", 2023, eq. 4). The layer before is a layer normalisation (its scale and offset are divided) or a product
+"SmoothQuant", 2023, eq. 4). The layer before is a layer normalization (its scale and offset are divided) or a product
 whose activation lets scales through.
 """
 
@@ -28,7 +28,7 @@ from mslite.quantizer.transforms.blocks import (
     scale_results,
 )
 from mslite.quantizer.transforms.channels import Path, Reader, is_homogeneous, rename_scaled, trace
-from mslite.quantizer.transforms.equalise import reader_magnitudes, scale_readers
+from mslite.quantizer.transforms.equalize import reader_magnitudes, scale_readers
 
 Reals = npt.NDArray[np.float64]
 

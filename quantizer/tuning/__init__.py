@@ -1,1 +1,1 @@
-"""Quantisation-aware tuning: the float model teaches its own quantised form on the calibration data."""
+"""Quantization-aware tuning: the float model teaches its own quantized form on the calibration data."""

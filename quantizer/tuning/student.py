@@ -1,4 +1,4 @@
-"""The student: the float graph with rounding where the quantised model will have it, as an inference graph that can be trained.
+"""The student: the float graph with rounding where the quantized model will have it, as an inference graph that can be trained.
 
 Activations and weights go through x' = s round(clip(x / s)), which has LSQ's gradient for the scale s (Esser et al., "Learned
 Step Size Quantization", 2020) when rounding passes gradients straight through. Zero points stay what calibration found.
@@ -24,7 +24,7 @@ from mslite.converter.mindir.ops.assembly import Concat
 from mslite.converter.mindir.ops.enums import ActivationType, DataType
 from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.converter.mindir.ops.unary import Round
-from mslite.converter.mindir.quantised import channel_axis, real_numbers
+from mslite.converter.mindir.quantized import channel_axis, real_numbers
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.graph_edit import live_nodes
 from mslite.converter.passes.inference import infer_shapes
@@ -39,7 +39,7 @@ from mslite.quantizer.precision.stored_weight import StoredWeight
 from mslite.quantizer.rewrite.products import mean_shift, with_bias
 from mslite.quantizer.rewrite.records import Records
 from mslite.quantizer.settings import QuantizerSettings
-from mslite.quantizer.weights.stored_weight import quantise_weight
+from mslite.quantizer.weights.stored_weight import quantize_weight
 
 SCALE_UNIT = 0.01
 _WIDE_STEPS = 1 << 8
@@ -317,7 +317,7 @@ class _Maker:
         if id(source) in self._rounded:
             return self._rounded[id(source)]
         scheme = weight_scheme(self._settings)
-        first = quantise_weight(node, 1, scheme, is_per_channel(node, self._settings))
+        first = quantize_weight(node, 1, scheme, is_per_channel(node, self._settings))
         if not self._is_only(source, 1):
             self._rounded[id(source)] = self._build.constant(f"{_PREFIX}{source.name}/rounded", first.real())
             return self._rounded[id(source)]
@@ -351,7 +351,7 @@ class _Maker:
         source, unit = node.inputs[2], float(np.float32(step))
         start = source.array().astype(np.float64)
         scheme, per_channel = weight_scheme(self._settings), is_per_channel(node, self._settings)
-        shift = mean_shift(node, quantise_weight(node, 1, scheme, per_channel), self._settings, self._calibration)
+        shift = mean_shift(node, quantize_weight(node, 1, scheme, per_channel), self._settings, self._calibration)
         if shift is not None:
             start = start - shift.reshape(start.shape)
         numbers = self._trained(f"{_PREFIX}{source.name}", start / unit)

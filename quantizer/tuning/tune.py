@@ -11,7 +11,7 @@ from mslite.converter.errors import ConversionError
 from mslite.converter.mindir.graph import Array, Module
 from mslite.converter.mindir.module_copy import copy_module
 from mslite.quantizer.accuracy.budget import Decision, Outcome, with_raised
-from mslite.quantizer.accuracy.evaluation import Judgement, KnownRange, outputs_of
+from mslite.quantizer.accuracy.evaluation import Judgment, KnownRange, outputs_of
 from mslite.quantizer.calibration.observers import Observer
 from mslite.quantizer.calibration.runner import Runner
 from mslite.quantizer.calibration.samples import Sample
@@ -24,7 +24,7 @@ from mslite.quantizer.precision.schemes import stored
 from mslite.quantizer.precision.stored_weight import StoredWeight
 from mslite.quantizer.progress import Progress, silent
 from mslite.quantizer.results import Tuning
-from mslite.quantizer.rewrite.graph import quantise_graph
+from mslite.quantizer.rewrite.graph import quantize_graph
 from mslite.quantizer.settings import QuantizerSettings
 from mslite.quantizer.tuning.result import Result
 from mslite.quantizer.tuning.student import SCALE_UNIT, Floats, Student, give_biases, student_of
@@ -69,7 +69,7 @@ def tune(
     as_it_was = Result(calibration, choices, outcome)
     start = default_choices(module, settings)
     if not start:
-        return replace(as_it_was, notes=("QAT: there is nothing to tune, as no node of this model can be quantised",))
+        return replace(as_it_was, notes=("QAT: there is nothing to tune, as no node of this model can be quantized",))
     course = _Course(module, calibration, settings, _samples(module, data), progress)
     raised = () if outcome is None else outcome.decisions
     try:
@@ -107,8 +107,8 @@ class _Attempt:
     calibration: Calibration
     choices: Choices
     lesson: Lesson
-    before: Judgement
-    after: Judgement
+    before: Judgment
+    after: Judgment
     holds: bool
     """Whether the budget does, where there is one."""
 
@@ -238,18 +238,18 @@ def _samples(module: Module, data: CalibrationData) -> _Samples:
 
 def _judged(
     module: Module, calibration: Calibration, choices: Choices, settings: QuantizerSettings, samples: _Samples
-) -> Judgement:
-    """Of the quantised form, by the metric of the budget, where there is one."""
-    quantised = copy_module(module)
-    quantise_graph(quantised, calibration, choices, settings)
-    runner = Runner(quantised, quantised.main.outputs)
+) -> Judgment:
+    """Of the quantized form, by the metric of the budget, where there is one."""
+    quantized = copy_module(module)
+    quantize_graph(quantized, calibration, choices, settings)
+    runner = Runner(quantized, quantized.main.outputs)
     actual: Sequence[Sequence[Array]] = [
-        [np.array(array) for array in outputs_of(runner, quantised, sample)] for sample in samples.judged
+        [np.array(array) for array in outputs_of(runner, quantized, sample)] for sample in samples.judged
     ]
     budget = settings.accuracy.budget
     metric = COSINE if budget is None else budget.metric
     value, error = metric.estimate(samples.wanted, actual)
-    return Judgement(value, cosine(samples.wanted, actual), sqnr(samples.wanted, actual), error)
+    return Judgment(value, cosine(samples.wanted, actual), sqnr(samples.wanted, actual), error)
 
 
 def _applied(

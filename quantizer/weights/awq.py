@@ -15,7 +15,7 @@ import numpy.typing as npt
 from mslite.converter.mindir.graph import Node
 from mslite.quantizer.precision.schemes import Scheme
 from mslite.quantizer.transforms.blocks import Floats, blocks_of, layout_of
-from mslite.quantizer.transforms.equalise import scale_readers
+from mslite.quantizer.transforms.equalize import scale_readers
 from mslite.quantizer.transforms.smooth import Site, divide_channels
 from mslite.quantizer.weights.gram import Gram
 from mslite.quantizer.weights.groups import grid_of, group_length

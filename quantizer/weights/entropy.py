@@ -75,7 +75,7 @@ def _encoded(flat: Array, frequencies: Integers, table_log: int) -> tuple[npt.ND
     size = 1 << table_log
     first = np.cumsum(frequencies) - frequencies
     # A state x in [size, 2 size) loses `width` bits, so that x >> width lies in [f, 2 f): width is one of two
-    # neighbours, told apart by a comparison with (f << wide).
+    # neighbors, told apart by a comparison with (f << wide).
     wide = np.array([table_log - (int(f).bit_length() - 1) for f in frequencies], np.int64)
     limits = (frequencies << wide).tolist()
     widths, offsets = wide.tolist(), (first - frequencies).tolist()

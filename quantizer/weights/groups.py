@@ -1,4 +1,4 @@
-"""Scales for groups of neighbouring weights of a channel.
+"""Scales for groups of neighboring weights of a channel.
 
 The file says it by several records for each channel of the first dimension: record channel * groups + group, for equal
 runs of the channel's elements. A record takes 32 bytes of the file, so that groups of 4-bit weights should be large.

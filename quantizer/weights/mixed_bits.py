@@ -15,7 +15,7 @@ from mslite.quantizer.calibration.samples import Sample
 from mslite.quantizer.metrics import relative_error
 from mslite.quantizer.precision.choices import Precision
 from mslite.quantizer.precision.schemes import Scheme
-from mslite.quantizer.results import LayerRecord, QuantiseReport
+from mslite.quantizer.results import LayerRecord, QuantizeReport
 from mslite.quantizer.settings import QuantizerSettings
 from mslite.quantizer.weights.encoding import entropy_constant
 from mslite.quantizer.weights.nearest import rounded
@@ -55,9 +55,9 @@ def coarsest(data: Array, wanted: float, iterations: int = _STEPS) -> tuple[Arra
     return np.rint(real / fine).astype(np.int16), fine
 
 
-def quantise_mixed(
+def quantize_mixed(
     module: Module, settings: QuantizerSettings, samples: Callable[[], list[Sample]] | None = None
-) -> QuantiseReport:
+) -> QuantizeReport:
     """Rewrites all graphs of the fused float module in place. `samples` are what auto_tune compares outputs on."""
     share = settings.mixed.init_scale
     notes = []
@@ -67,10 +67,10 @@ def quantise_mixed(
             raise ConversionError("auto_tune needs samples", code=ReturnCode.INPUT_PARAMETER_INVALID)
         share = _tuned(module, settings, given)
         notes.append(f"mixed bits: auto_tune chose the relative error {share}")
-    return QuantiseReport(tuple(_quantise(module, settings, share)), tuple(notes))
+    return QuantizeReport(tuple(_quantize(module, settings, share)), tuple(notes))
 
 
-def _quantise(module: Module, settings: QuantizerSettings, share: float) -> list[LayerRecord]:
+def _quantize(module: Module, settings: QuantizerSettings, share: float) -> list[LayerRecord]:
     return [_replace(use, settings, share) for graph in module.graphs for use in list(weight_uses(graph, settings))]
 
 
@@ -91,7 +91,7 @@ def _tuned(module: Module, settings: QuantizerSettings, samples: list[Sample]) -
     chosen = settings.mixed.init_scale
     for share in _TUNED:
         copy = copy_module(module)
-        _quantise(copy, settings, share)
+        _quantize(copy, settings, share)
         runner = Runner(copy, copy.main.outputs)
         got = [[array for _, array in runner.run(sample)] for sample in samples]
         if not all(_alike(a, b) for x, y in zip(wanted, got, strict=True) for a, b in zip(x, y, strict=True)):

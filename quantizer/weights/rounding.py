@@ -1,7 +1,7 @@
 """Learned rounding: each weight goes up or down so that the layer's results on the calibration data change least.
 
 The objective is that of AdaRound (Nagel et al., "Up or Down? Adaptive Rounding for Post-Training Quantization", 2020):
-|(w' - w) x|^2 over the inputs x of the layer, w' the lower or the upper neighbour of w. It is solved not by a relaxed
+|(w' - w) x|^2 over the inputs x of the layer, w' the lower or the upper neighbor of w. It is solved not by a relaxed
 gradient but by greedy coordinate descent: in each round every channel moves the one weight that lowers its error most,
 until none does. It never gets worse than rounding to the nearest, and gives the same integers again.
 """
@@ -23,7 +23,7 @@ from mslite.quantizer.progress import Progress, silent
 from mslite.quantizer.settings import QuantizerSettings
 from mslite.quantizer.transforms.blocks import Floats, blocks_of, layout_of
 from mslite.quantizer.weights.gram import grams
-from mslite.quantizer.weights.stored_weight import quantise_weight
+from mslite.quantizer.weights.stored_weight import quantize_weight
 
 Reals = npt.NDArray[np.float64]
 
@@ -53,7 +53,7 @@ class LearnedRounding:
         result: dict[str, StoredWeight] = {}
         scheme = weight_scheme(settings)
         for node, gram in grams(module, nodes, data):
-            plain = quantise_weight(node, 1, scheme, is_per_channel(node, settings))
+            plain = quantize_weight(node, 1, scheme, is_per_channel(node, settings))
             iterations = settings.methods.rounding_iterations
             result[node.inputs[1].name] = learned(node, plain, gram.moments, scheme, iterations)
             self._progress(len(result), len(nodes), "rounding")
@@ -102,7 +102,7 @@ def descend(steps: Reals, start: Reals, h: Floats, limits: tuple[int, int], iter
     error = (integers - steps).astype(np.float32)
     pressure = np.matmul(error, h)  # e H
     diagonal = np.ascontiguousarray(np.einsum("gkk->gk", h))[:, None, :]
-    # Where a weight would go when it moved to its other neighbour; 0 where it may not.
+    # Where a weight would go when it moved to its other neighbor; 0 where it may not.
     other = np.where(integers <= low, high, low)
     move = np.where((other >= limits[0]) & (other <= limits[1]), other - integers, 0).astype(np.float32)
     group, row = np.meshgrid(np.arange(steps.shape[0]), np.arange(steps.shape[1]), indexing="ij")

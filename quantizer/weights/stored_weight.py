@@ -9,12 +9,12 @@ import numpy as np
 
 from mslite.converter.mindir.graph import Array, Node, Value, data_type_of
 from mslite.converter.mindir.ops.tables import QuantParam
-from mslite.converter.mindir.quantised import channel_axis
+from mslite.converter.mindir.quantized import channel_axis
 from mslite.quantizer.precision.schemes import Scheme, array_range, channel_records, record, stored
 from mslite.quantizer.precision.stored_weight import StoredWeight
 
 
-def quantise_weight(node: Node, index: int, scheme: Scheme, per_channel: bool = True) -> StoredWeight:
+def quantize_weight(node: Node, index: int, scheme: Scheme, per_channel: bool = True) -> StoredWeight:
     """Constant operand `index` of a float node as integers. Channels of zeros take the scale of the largest one."""
     data = node.inputs[index].array()
     axis = channel_axis(node.op, index, node.inputs)

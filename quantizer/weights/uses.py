@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from mslite.converter.mindir.graph import Graph, Node, Value
 from mslite.converter.mindir.ops.enums import DataType, QuantType
-from mslite.converter.mindir.quantised import channel_axis
+from mslite.converter.mindir.quantized import channel_axis
 from mslite.converter.work import macs
 from mslite.quantizer.metrics import relative_error
 from mslite.quantizer.precision.choices import Precision
@@ -46,7 +46,7 @@ class WeightUse:
 
 
 def weight_uses(graph: Graph, settings: QuantizerSettings) -> Iterator[WeightUse]:
-    """Every weight of a graph that [common_quant_param] lets be quantised, once. A constant that also serves as
+    """Every weight of a graph that [common_quant_param] lets be quantized, once. A constant that also serves as
     something else than a weight is left alone."""
     common = settings.common
     skipped = frozenset(common.skip_quant_node)
@@ -100,7 +100,7 @@ def _can_stay(use: WeightUse, constant: Value) -> bool:
 
 
 def read_instead(value: Value, constant: Value, *, stays: bool = False) -> None:
-    """Lets every node that reads `value` read the quantised `constant`; `stays`: as integers while the model runs."""
+    """Lets every node that reads `value` read the quantized `constant`; `stays`: as integers while the model runs."""
     for node in list(dict.fromkeys(value.users)):
         node.replace_input(value, constant)
         node.quant_type = QuantType.QUANT_NONE if stays else QuantType.QUANT_WEIGHT

@@ -15,26 +15,26 @@ from mslite.quantizer.calibration.sources import CalibrationData
 from mslite.quantizer.precision.schemes import Scheme
 from mslite.quantizer.precision.stored_weight import StoredWeight
 from mslite.quantizer.progress import Progress, silent
-from mslite.quantizer.results import QuantiseReport
+from mslite.quantizer.results import QuantizeReport
 from mslite.quantizer.settings import QuantizerSettings
 from mslite.quantizer.weights.calibrated import weights_from_data
 from mslite.quantizer.weights.groups import turned
-from mslite.quantizer.weights.mixed_bits import quantise_mixed
+from mslite.quantizer.weights.mixed_bits import quantize_mixed
 from mslite.quantizer.weights.nearest import rounded
 from mslite.quantizer.weights.uses import replace_weight, weight_uses
 
 
-def quantise_weights(
+def quantize_weights(
     module: Module,
     settings: QuantizerSettings,
     samples: Callable[[], list[Sample]] | None = None,
     data: Callable[[], CalibrationData] | None = None,
     progress: Progress = silent,
-) -> QuantiseReport:
+) -> QuantizeReport:
     """Rewrites all graphs of the fused float module in place. `samples`: inputs that auto_tune runs the model on;
     `data`: what GPTQ and AWQ look at. Raises UsageError where they are asked for without data."""
     if settings.common.bit_num == 0:
-        return quantise_mixed(module, settings, samples)
+        return quantize_mixed(module, settings, samples)
     scheme = Scheme(settings.common.bit_num)
     strategy = settings.weight.quant_strategy
     with_data = strategy in ("GPTQ", "AWQ")
@@ -54,4 +54,4 @@ def quantise_weights(
             weight = found.get(use.value.name) if graph is module.main else None
             layers.append(replace_weight(use, weight or rounded(use, scheme, settings), settings))
     notes = (f"{strategy}: {len(found)} of {len(layers)} weights found on calibration data",) if with_data else ()
-    return QuantiseReport(tuple(layers), notes)
+    return QuantizeReport(tuple(layers), notes)

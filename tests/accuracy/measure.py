@@ -51,7 +51,7 @@ class Result:
     """Standard error over the held-out samples."""
     sqnr_error: float = 0.0
     wrong: list[int] = field(default_factory=list)
-    """Held-out samples with labels whose answer is wrong after quantisation."""
+    """Held-out samples with labels whose answer is wrong after quantization."""
     wrong_float: list[int] = field(default_factory=list)
 
     @property
@@ -61,12 +61,12 @@ class Result:
 
     @property
     def loss(self) -> float:
-        """Points of top-1 accuracy that quantisation costs."""
+        """Points of top-1 accuracy that quantization costs."""
         return self.right_float - self.right
 
 
 def measure(task: Task, tool: str) -> Result:
-    """Quantises, runs both models on the held-out samples, compares. What a tool raises becomes `error`."""
+    """Quantizes, runs both models on the held-out samples, compares. What a tool raises becomes `error`."""
     result = Result(
         task.name, tool, data=task.data, classifies=task.classifies, calibration=len(task.calibration),
         held_out=len(task.held_out),
@@ -94,26 +94,26 @@ def measure(task: Task, tool: str) -> Result:
 
 
 def _outputs(task: Task, tool: str, folder: Path, result: Result) -> tuple[list[list[Array]], list[list[Array]]]:
-    """The outputs of the float and of the quantised model."""
+    """The outputs of the float and of the quantized model."""
     if tool in ours.BUDGETS:
-        before, after, report = ours.quantise(task, folder, tool)
-        if report.quantisation is not None:
-            result.integers = 100 * report.quantisation.integer_share
-            used = Counter(layer.precision for layer in report.quantisation.layers if layer.macs)
+        before, after, report = ours.quantize(task, folder, tool)
+        if report.quantization is not None:
+            result.integers = 100 * report.quantization.integer_share
+            used = Counter(layer.precision for layer in report.quantization.layers if layer.macs)
             result.wide_layers, result.float_layers = used[Precision.INT16], used[Precision.FLOAT]
-            result.notes = list(report.quantisation.notes)
+            result.notes = list(report.quantization.notes)
         return ours.run(before, task), ours.run(after, task)
     if tool == "onnxruntime":
         if task.kind != "onnx":
-            raise ValueError(f"{UNREADABLE}: onnxruntime quantises ONNX models only")
+            raise ValueError(f"{UNREADABLE}: onnxruntime quantizes ONNX models only")
         from . import onnxruntime_quantizer
 
-        quantised = onnxruntime_quantizer.quantise(task, folder)
-        return tuple(onnxruntime_quantizer.run(model, task.held_out) for model in (task.model, quantised))  # type: ignore[return-value]
+        quantized = onnxruntime_quantizer.quantize(task, folder)
+        return tuple(onnxruntime_quantizer.run(model, task.held_out) for model in (task.model, quantized))  # type: ignore[return-value]
     from . import tflite_quantizer
 
-    quantised = tflite_quantizer.quantise(task, folder)
-    models = (folder / "float.tflite", quantised)
+    quantized = tflite_quantizer.quantize(task, folder)
+    models = (folder / "float.tflite", quantized)
     return tuple(tflite_quantizer.run(model, task.held_out) for model in models)  # type: ignore[return-value]
 
 

@@ -1,4 +1,4 @@
-"""onnxruntime's static quantiser: its pre-processing, QDQ, signed 8 bits, weights per channel, MinMax calibration."""
+"""onnxruntime's static quantizer: its pre-processing, QDQ, signed 8 bits, weights per channel, MinMax calibration."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def at_least_opset_13(model: onnx.ModelProto) -> onnx.ModelProto:
     return model if version >= 13 else onnx.version_converter.convert_version(model, 17)
 
 
-def quantise(task: Task, folder: Path) -> Path:
-    """The quantised ONNX file. Raises whatever onnxruntime raises."""
+def quantize(task: Task, folder: Path) -> Path:
+    """The quantized ONNX file. Raises whatever onnxruntime raises."""
     logging.getLogger().setLevel(logging.ERROR)
     newer, prepared, result = (folder / name for name in ("newer.onnx", "prepared.onnx", "onnxruntime.onnx"))
     onnx.save(at_least_opset_13(onnx.load(str(task.model))), newer)
@@ -60,8 +60,8 @@ def quantise(task: Task, folder: Path) -> Path:
 
 
 def run(model: Path, samples: list[Sample]) -> list[list[Array]]:
-    """Outputs of every sample, each layer computed in float between its quantisations: onnxruntime's integer kernels
-    saturate on processors without dot products of bytes, which would not be the quantiser's fault."""
+    """Outputs of every sample, each layer computed in float between its quantizations: onnxruntime's integer kernels
+    saturate on processors without dot products of bytes, which would not be the quantizer's fault."""
     options: Any = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL

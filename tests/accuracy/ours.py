@@ -1,4 +1,4 @@
-"""Our own quantiser, as a user calls it: FULL_QUANT with an accuracy budget, one for every model."""
+"""Our own quantizer, as a user calls it: FULL_QUANT with an accuracy budget, one for every model."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ def options(task: Task, output: Path) -> Options:
     return dataclasses.replace(plain, input_shapes=shapes)
 
 
-def quantise(task: Task, folder: Path, tool: str) -> tuple[Path, Path, Report]:
-    """The float and the quantised `.ms` file, and what the conversion says. Raises ConversionError."""
+def quantize(task: Task, folder: Path, tool: str) -> tuple[Path, Path, Report]:
+    """The float and the quantized `.ms` file, and what the conversion says. Raises ConversionError."""
     plain = options(task, folder / "float")
-    quantised = dataclasses.replace(
-        plain, output_file=folder / "quantised", quantizer=settings(tool), calibration=task.calibration
+    quantized = dataclasses.replace(
+        plain, output_file=folder / "quantized", quantizer=settings(tool), calibration=task.calibration
     )
-    return convert(plain).files[0], *_first(convert(quantised))
+    return convert(plain).files[0], *_first(convert(quantized))
 
 
 def _first(report: Report) -> tuple[Path, Report]:

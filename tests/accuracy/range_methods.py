@@ -40,7 +40,7 @@ def measured(
         "full_quant_param": {"activation_quant_method": method.value},
     }
     options = dataclasses.replace(
-        ours.options(task, folder / "quantised"), quantizer=quantizer_settings(sections), calibration=task.calibration
+        ours.options(task, folder / "quantized"), quantizer=quantizer_settings(sections), calibration=task.calibration
     )
     start = time.process_time()
     file = convert(options).files[0]

@@ -11,7 +11,7 @@ from .measure import Result, measure
 from .tasks import Task
 
 Measurement = tuple[Task, str]
-"""A task, and the tool that quantises its model."""
+"""A task, and the tool that quantizes its model."""
 
 
 def measure_on_cluster(measurements: Sequence[Measurement], address: str) -> Iterator[tuple[Measurement, Result]]:

@@ -12,12 +12,12 @@ from .ours import BUDGET, MSLITE, STRICT, STRICT_BUDGET
 
 _BESIDE = (MSLITE, *OTHERS)
 
-_HEADER = f"""# Accuracy after quantisation
+_HEADER = f"""# Accuracy after quantization
 
 Written by `make accuracy` (`python -m tests.accuracy`), which measures what has changed since its last run; `rm -r
 build/accuracy` before it measures everything again.
 
-Each model is quantised four times from the same float model and the same calibration samples, without labels:
+Each model is quantized four times from the same float model and the same calibration samples, without labels:
 
 - **mslite**: `quant_type=FULL_QUANT`, `activation_quant_method=AUTO` and `--accuracyBudget={BUDGET}`, for every model. What
   the budget raised to int16 activations or float is listed below the tables; a layer that is not listed computes in int8.
@@ -26,7 +26,7 @@ Each model is quantised four times from the same float model and the same calibr
   tensor where it fails so). Its results are computed in float between the roundings, because its integer kernels
   saturate on processors without dot products of bytes. ONNX models only; those below opset 13 are brought to 17 first.
   It leaves recurrent layers in float.
-- **TFLite**: the converter's post-training quantiser, int8 with float inputs and outputs; ONNX models become TFLite
+- **TFLite**: the converter's post-training quantizer, int8 with float inputs and outputs; ONNX models become TFLite
   models by onnx2tf first. Run by LiteRT. No Caffe models.
 
 A name without a folder is a trained model of this repository (`tests/models/trained`); the others are
@@ -35,8 +35,8 @@ A name without a folder is a trained model of this repository (`tests/models/tra
 
 A dash stands for a model that the tool does not read, or that is listed at the end.
 
-All figures are from held-out samples, which no quantiser saw. *cosine* and *SQNR* compare with the same tool's float
-model, the worst output of a model counts; *top-1* is the share of right labels in float and after quantisation; *changed*
+All figures are from held-out samples, which no quantizer saw. *cosine* and *SQNR* compare with the same tool's float
+model, the worst output of a model counts; *top-1* is the share of right labels in float and after quantization; *changed*
 is the share of answers (largest output) that differ from the float model's. What follows ± is the standard error over the
 held-out samples (jackknife).
 """
@@ -62,21 +62,21 @@ def write_markdown(results: list[Result], path: Path, missing: list[str]) -> Non
     """Writes the page; `missing` names the tasks that were not measured."""
     names = [result.task for result in results if result.tool == MSLITE]
     by_key = {(result.task, result.tool): result for result in results}
-    labelled = [name for name in names if any(by_key[key].right >= 0 for key in by_key if key[0] == name)]
-    classifying = [name for name in names if name not in labelled and by_key[name, MSLITE].classifies]
-    others = [name for name in names if name not in labelled and name not in classifying]
+    labeled = [name for name in names if any(by_key[key].right >= 0 for key in by_key if key[0] == name)]
+    classifying = [name for name in names if name not in labeled and by_key[name, MSLITE].classifies]
+    others = [name for name in names if name not in labeled and name not in classifying]
     lines = [
         _HEADER,
         f"Versions: {', '.join(_versions())}; all of mslite from the quantizer {sources()[:12]} (checksum of its sources).",
         "",
     ]
-    lines += ["## Classifiers with labels", "", *_labelled(labelled, by_key), ""]
-    lines += [_CHANCE, *_differences(labelled, by_key, MSLITE), ""]
+    lines += ["## Classifiers with labels", "", *_labeled(labeled, by_key), ""]
+    lines += [_CHANCE, *_differences(labeled, by_key, MSLITE), ""]
     lines += ["## Classifiers without labels", "", *_others(classifying, by_key, "changed, %"), ""]
     lines += ["## Other models", "", *_others(others, by_key, ""), ""]
     lines += ["## Noise beside that of the others", "", *_verdicts(names, by_key, MSLITE), ""]
     lines += [_STRICT, *_strict(names, by_key), "", *_verdicts(names, by_key, STRICT), ""]
-    lines += ["### Chance with the strict budget", "", *_differences(labelled, by_key, STRICT), ""]
+    lines += ["### Chance with the strict budget", "", *_differences(labeled, by_key, STRICT), ""]
     lines += ["## What was chosen", "", *_chosen(names, by_key), ""]
     lines += ["## Samples", "", *_samples(names, by_key), ""]
     failed = [
@@ -97,7 +97,7 @@ def _versions() -> list[str]:
     return found
 
 
-def _labelled(names: list[str], by_key: dict[tuple[str, str], Result]) -> list[str]:
+def _labeled(names: list[str], by_key: dict[tuple[str, str], Result]) -> list[str]:
     lines = [
         "| model | float top-1, % | " + " | ".join(f"{tool} top-1, %" for tool in _BESIDE) + " | mslite loss, points | "
         + " | ".join(f"{tool} SQNR, dB" for tool in _BESIDE) + " | integers, % |",

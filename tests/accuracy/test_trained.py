@@ -1,4 +1,4 @@
-"""What is promised of trained models: at most half a point of top-1, on labels that no quantiser saw, in integers."""
+"""What is promised of trained models: at most half a point of top-1, on labels that no quantizer saw, in integers."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def result(request: pytest.FixtureRequest) -> Result:
 
 def test_top1_stays(result: Result) -> None:
     assert not result.error
-    assert result.right_float > 75, "the float model has learnt its task; guessing is right once in 5 to 16 times"
+    assert result.right_float > 75, "the float model has learned its task; guessing is right once in 5 to 16 times"
     assert result.loss <= 0.5
 
 

@@ -20,8 +20,8 @@ def tensorflow_python() -> str:
     return os.environ.get("MSLITE_TF_PYTHON", sys.executable)
 
 
-def quantise(task: Task, folder: Path) -> Path:
-    """The quantised TFLite file. Raises RuntimeError with the reason."""
+def quantize(task: Task, folder: Path) -> Path:
+    """The quantized TFLite file. Raises RuntimeError with the reason."""
     if task.kind == "caffe":
         raise RuntimeError("not a format of this tool: TFLite's converter reads no Caffe models")
     count = len(task.calibration[0])

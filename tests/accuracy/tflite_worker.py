@@ -1,4 +1,4 @@
-"""`python tflite_worker.py JOB.npz`: TFLite's post-training quantisation, in an environment with TensorFlow and onnx2tf.
+"""`python tflite_worker.py JOB.npz`: TFLite's post-training quantization, in an environment with TensorFlow and onnx2tf.
 
 Imports nothing of ours. The job names the source model and holds the calibration samples in the source's layout; beside
 it are written `float.tflite` and `int8.tflite`, int8 inside with float inputs and outputs.
@@ -74,10 +74,10 @@ def main() -> None:
 
     import tensorflow as tf
 
-    quantised = Calibrator(content).calibrate_and_quantize(
+    quantized = Calibrator(content).calibrate_and_quantize(
         samples, tf.float32, tf.float32, allow_float=True, activations_type=tf.int8, bias_type=tf.int32
     )
-    (folder / "int8.tflite").write_bytes(quantised)
+    (folder / "int8.tflite").write_bytes(quantized)
 
 
 def input_order(wanted: list, given: list) -> list[int]:  # type: ignore[type-arg]

@@ -22,7 +22,7 @@ from .table import raised
 
 _HEADER = f"""# Tuning beside the accuracy budget alone
 
-Written by `python -m tests.accuracy.tuning`. Each model of [quantization_accuracy.md](quantization_accuracy.md) is quantised with
+Written by `python -m tests.accuracy.tuning`. Each model of [quantization_accuracy.md](quantization_accuracy.md) is quantized with
 `quant_type=FULL_QUANT`, `activation_quant_method=AUTO` and `--accuracyBudget={STRICT_BUDGET}`, without and with
 `[full_quant_param] method=QAT` (1000 steps on the calibration samples, no labels). Models in which the budget raises no layer are
 left out. *Raised* are the convolutions, products and recurrent layers that compute with int16 activations or in float; *cosine*

@@ -1,4 +1,4 @@
-"""Awaitable predictions: order, exceptions, cancelling, a queue with an end, limits, threads, and how Python ends."""
+"""Awaitable predictions: order, exceptions, canceling, a queue with an end, limits, threads, and how Python ends."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_the_loop_goes_on_while_a_model_runs(counting: Predictor) -> None:
             await asyncio.sleep(0.001)
         assert not task.done()
         await until(counting.cancel)
-        with pytest.raises(RuntimeError, match="cancelled"):
+        with pytest.raises(RuntimeError, match="canceled"):
             await task
         assert not counting.cancel()
         assert (await counting.predict_async(counted(3)))[0].get_data_to_numpy().tolist() == [3, 3, 3]
@@ -115,7 +115,7 @@ def test_requests_of_a_model_run_in_the_order_in_which_they_came(count: Path) ->
         last = [asyncio.create_task(one(number)) for number in range(11, 14)]
         await asyncio.sleep(0)
         await until(model.cancel)
-        with pytest.raises(RuntimeError, match="cancelled"):
+        with pytest.raises(RuntimeError, match="canceled"):
             await blocker
         await asyncio.gather(*first, *last)
         thread.join()
@@ -125,7 +125,7 @@ def test_requests_of_a_model_run_in_the_order_in_which_they_came(count: Path) ->
     assert [number for number in done if number != 10] == [0, 1, 2, 3, 11, 12, 13]
 
 
-def test_what_waits_is_taken_out_when_it_is_cancelled(count: Path) -> None:
+def test_what_waits_is_taken_out_when_it_is_canceled(count: Path) -> None:
     model = built(count)
 
     async def main() -> None:
@@ -148,8 +148,8 @@ def test_what_waits_is_taken_out_when_it_is_cancelled(count: Path) -> None:
     run(main)
 
 
-def test_cancelling_ends_that_run_and_no_other(counting: Predictor) -> None:
-    """At every moment of a request's life: its neighbours are never ended."""
+def test_canceling_ends_that_run_and_no_other(counting: Predictor) -> None:
+    """At every moment of a request's life: its neighbors are never ended."""
 
     async def main() -> None:
         for round_ in range(60):
@@ -166,7 +166,7 @@ def test_cancelling_ends_that_run_and_no_other(counting: Predictor) -> None:
     run(main)
 
 
-def test_outputs_are_left_alone_after_cancelling(counting: Predictor) -> None:
+def test_outputs_are_left_alone_after_canceling(counting: Predictor) -> None:
     async def main() -> None:
         for _ in range(20):
             target = np.full(3, -1, np.float32)

@@ -2,7 +2,7 @@
 
     python -m tests.arm64.instructions MODELS [--int8 MODELS] --builds gcc=build-arm64-gcc,clang=build-arm64 --out build
 
-For each ONNX file in the folders: instructions, bytes loaded and stored, and the lines that two modelled caches miss
+For each ONNX file in the folders: instructions, bytes loaded and stored, and the lines that two modeled caches miss
 (codegen/boards/count_instructions.c), of the second inference with one thread, by our builds and by other runtimes in an
 emulated Python. float32 runs on a Cortex-A53, float16 and int8 on a Cortex-A76, int8 also on the newest core that QEMU
 knows and on one without dot products. Instructions are not cycles: they tell what a change of ours did, and so do the
@@ -82,7 +82,7 @@ def functions(found: Counted, symbols: Symbols) -> list[str]:
 
 
 def loops(found: Counted, symbols: Symbols) -> list[str]:
-    """Neighbouring instructions that were executed equally often, those with the most in total first."""
+    """Neighboring instructions that were executed equally often, those with the most in total first."""
     stretches: list[tuple[int, int, int]] = []  # address, instructions, times
     for address, count in sorted(found.by_address.items()):
         start, length, times = stretches[-1] if stretches else (0, 0, 0)
@@ -113,7 +113,7 @@ def arguments() -> argparse.Namespace:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("models", type=Path, help="folder of ONNX files in float32, and of .tflite files for LiteRT")
-    parser.add_argument("--int8", type=Path, help="the same of quantised ones")
+    parser.add_argument("--int8", type=Path, help="the same of quantized ones")
     parser.add_argument(
         "--builds", default="gcc=build-arm64-gcc", help="name=folder of cross builds, with commas between"
     )

@@ -96,7 +96,7 @@ def test_misses(programs: dict[int, Path], tmp_path: Path, kilobytes: int, first
     assert found.memory[3] == lines if second else found.memory[3] <= 8
 
 
-def test_neighbours_share_lines(programs: dict[int, Path], tmp_path: Path) -> None:
+def test_neighbors_share_lines(programs: dict[int, Path], tmp_path: Path) -> None:
     found = walk(programs[16], "load", 65536, tmp_path / "counts")  # 1 MB, four loads in each line
     assert found.memory[2:] == (16384, 16384)
 

@@ -1,4 +1,4 @@
-"""Quantised models on 64-bit ARM give the integers of LiteRT's reference kernels, with and without dot products.
+"""Quantized models on 64-bit ARM give the integers of LiteRT's reference kernels, with and without dot products.
 
 A few models stand for all; `make check-slow` runs the others.
 """

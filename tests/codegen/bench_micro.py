@@ -42,12 +42,12 @@ def _all(folder: Path, quick: bool) -> list[Result]:
     results = []
     for name, path in _files(folder, quick).items():
         for target in map(target_named, ("cortex-m4", "cortex-m55")):
-            results += measure(name, path, target, [target.optimisation] if quick else LEVELS)
+            results += measure(name, path, target, [target.optimization] if quick else LEVELS)
             if not quick:
-                results += measure(name, path, target, [target.optimisation], least_memory=True)
+                results += measure(name, path, target, [target.optimization], least_memory=True)
         if not quick:
             for target in map(target_named, ("cortex-m0+", "cortex-m3", "cortex-m7")):
-                results += measure(name, path, target, [target.optimisation])
+                results += measure(name, path, target, [target.optimization])
     return results
 
 

@@ -35,7 +35,7 @@ def detector(
     suppression: str = SELECTED,
     constants: str = "",
 ) -> Path:
-    """An ONNX model of one image's `predictions` [1, BOXES, 4 + CLASSES]: centres, sizes and logits, and what stands `behind`."""
+    """An ONNX model of one image's `predictions` [1, BOXES, 4 + CLASSES]: centers, sizes and logits, and what stands `behind`."""
     text = f"""<ir_version: 8, opset_import: ["" : 17]>
         detector (float[1, {BOXES}, {4 + CLASSES}] predictions) => ({outputs}) <{CONSTANTS}{constants}> {{
             {HEAD} {suppression} {behind}

@@ -53,7 +53,7 @@ def floats(batch: int = 1) -> Module:
     return build.module(build.call(MatMulFusion(transpose_b=True), flat, numbers(5, 24), numbers(5)))
 
 
-def normalised() -> Module:
+def normalized() -> Module:
     """InstanceNorm as files hold it, behind an activation of its own, on NCHW, and on rows."""
     build = Builder()
     x = build.input(2, 7, 5, 6)
@@ -68,7 +68,7 @@ def normalised() -> Module:
 
 
 def stored(seed: int = 0, size: int = 16) -> Module:
-    """A chain of int8 convolutions, as quantised models have them."""
+    """A chain of int8 convolutions, as quantized models have them."""
     draw = np.random.default_rng(seed)
     build = Builder()
     x = build.input(1, size, size, 4, dtype=np.int8)

@@ -24,7 +24,7 @@ def test_nothing_grows(name: str, target: str, tmp_path: Path) -> None:
     model = tmp_path / "net.tflite"
     model.write_bytes(OURS[name]())
     chosen = target_named(target)
-    results = measure(name, model, chosen, [chosen.optimisation])
+    results = measure(name, model, chosen, [chosen.optimization])
     assert growth(results, json.loads(BASELINE.read_text())) == []
 
 

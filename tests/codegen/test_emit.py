@@ -36,8 +36,8 @@ def compared(path: Path, folder: Path, settings: Settings | None = None, runs: i
     return max(difference(reference.run(given), compiled.run(given)) for given in inputs)
 
 
-@pytest.mark.parametrize("name", ["quantised.ms", "packed.ms"])
-def test_models_of_all_quantisations_give_the_runtime_s_bits(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("name", ["quantized.ms", "packed.ms"])
+def test_models_of_all_quantizations_give_the_runtime_s_bits(tmp_path: Path, name: str) -> None:
     assert compared(MODELS / name, tmp_path) == 0
 
 
@@ -45,7 +45,7 @@ def test_models_of_all_quantisations_give_the_runtime_s_bits(tmp_path: Path, nam
     "make",
     [
         modules.floats,
-        modules.normalised,
+        modules.normalized,
         modules.stored,
         modules.counter,
         modules.swapped,
@@ -209,7 +209,7 @@ def test_names_are_identifiers_of_their_own(texts: list[str]) -> None:
 
 
 def test_fused_layers_are_called_by_their_convolution() -> None:
-    # As TensorFlow Lite's converter names a convolution, its normalisation and its activation.
+    # As TensorFlow Lite's converter names a convolution, its normalization and its activation.
     parts = ["re_lu_1/Relu", "batch_normalization_1/batchnorm/add_1", "conv2d_1/Squeeze", "conv2d_1/BiasAdd"]
     parts += ["batch_normalization_1/batchnorm/mul", "conv2d_1/convolution", "batch_normalization_1/batchnorm/sub1"]
     assert short(";".join(f"functional_1/{part}" for part in parts), "step") == "conv2d_1_convolution"

@@ -241,7 +241,7 @@ def test_budget_of_float_model() -> None:
             if operand is not None:
                 operand.dtype = DataType.FLOAT32
     plan = plan_memory(program)
-    with pytest.raises(ConversionError, match="quantised to int8"):
+    with pytest.raises(ConversionError, match="quantized to int8"):
         check_budgets(Budgets(100, None), [program], [plan], MemoryOptions(), 0, None)
 
 
@@ -258,7 +258,7 @@ def test_int8_is_not_advised_to_a_model_in_int8() -> None:
     raw.dtype = DataType.FLOAT32
     with pytest.raises(ConversionError) as caught:
         check_budgets(Budgets(100, None), [program], [plan_memory(program)], MemoryOptions(), 0, None)
-    assert "quantised to int8" not in str(caught.value)
+    assert "quantized to int8" not in str(caught.value)
     assert "with 8-bit inputs and outputs (--inputDataType=INT8" in str(caught.value)
     assert "takes about 1280 bytes" in str(caught.value)  # 640 of each
 
@@ -284,7 +284,7 @@ def test_that_nothing_helps_is_said() -> None:
     message = str(caught.value)
     assert "--memory=min is in use already" in message
     assert "nothing that can be set here helps" in message
-    assert "quantisation to int8 saves nothing more" in message
+    assert "quantization to int8 saves nothing more" in message
     peak = make_picture(program, plan).entry(plan)
     assert isinstance(peak, Step)
     output = peak.outputs[0]

@@ -80,7 +80,7 @@ def test_symbols_with_several_values_are_combined(tmp_path: Path) -> None:
         ("target=cortex-m99", "target 'cortex-m99' is unknown; choose one of x86"),
         ("target=Cortex-M\nsupport_parallel=true", "no threads"),
         ("target=Cortex-M\ndebug_mode=true", "go to files"),
-        ("colour=red", "`colour` is not supported"),
+        ("color=red", "`color` is not supported"),
         ("debug_mode=maybe", "debug_mode must be"),
         ("codegen_mode=Fly", "codegen_mode must be"),
         ("changeable_weights_name=w", "needs keep_original_weight"),

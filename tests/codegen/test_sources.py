@@ -129,7 +129,7 @@ def test_derived_numbers_are_printed_to_the_byte(isa: str, tmp_path: Path) -> No
     for number, name in enumerate(names):
         kernel = sources.kernels(isa)[name]
         data = _random_bytes(layout.layout_of(kernel.derived, kernel.path, isa), drawn)
-        ctype, text = sources.derived_initialiser(name, data, isa)
+        ctype, text = sources.derived_initializer(name, data, isa)
         lines.append(f"extern const {ctype} v{number};\nconst {ctype} v{number} = {text};")
         wanted.append(data)
     (tmp_path / "all.c").write_text("\n".join(lines) + "\n")
@@ -148,12 +148,12 @@ def test_derived_numbers_are_printed_to_the_byte(isa: str, tmp_path: Path) -> No
 
 def test_derived_numbers_leave_zeros_out() -> None:
     size = sources.derived_size("conv2d_int8", "scalar")
-    assert sources.derived_initialiser("conv2d_int8", bytes(size), "scalar")[1] == "{.geometry = {.batch = 0}}"
+    assert sources.derived_initializer("conv2d_int8", bytes(size), "scalar")[1] == "{.geometry = {.batch = 0}}"
     assert (
-        sources.derived_initialiser("conv2d_int8", b"\2" + bytes(size - 1), "scalar")[1] == "{.geometry = {.batch = 2}}"
+        sources.derived_initializer("conv2d_int8", b"\2" + bytes(size - 1), "scalar")[1] == "{.geometry = {.batch = 2}}"
     )
     with pytest.raises(sources.LayoutError, match=f"3 bytes for a struct of {size}"):
-        sources.derived_initialiser("conv2d_int8", b"abc", "scalar")
+        sources.derived_initializer("conv2d_int8", b"abc", "scalar")
 
 
 # ---- compilers

@@ -11,7 +11,7 @@ from mslite.codegen.sources.items import make_item
 from mslite.codegen.sources.macros import Macro, expand, read_define
 from mslite.codegen.sources.reach import used_names
 from mslite.codegen.sources.text import laid_out, realigned, renamed
-from mslite.codegen.sources.tokens import join, tokenise
+from mslite.codegen.sources.tokens import join, tokenize
 from mslite.codegen.sources.units import _Reader
 
 
@@ -21,7 +21,7 @@ def table(*defines: str) -> dict[str, Macro]:
 
 
 def expanded(text: str, *defines: str) -> str:
-    return " ".join(join(expand(tokenise(text), table(*defines))).split())
+    return " ".join(join(expand(tokenize(text), table(*defines))).split())
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_macros_are_replaced(text: str, defines: tuple[str, ...], wanted: str) -
 
 def test_macros_that_were_met_are_told() -> None:
     used: set[str] = set()
-    expand(tokenise("OUTER(INNER)"), table("OUTER(x) x + DEEP", "INNER 1", "DEEP 2", "OTHER 3"), used)
+    expand(tokenize("OUTER(INNER)"), table("OUTER(x) x + DEEP", "INNER 1", "DEEP 2", "OTHER 3"), used)
     assert used == {"OUTER", "INNER", "DEEP"}
 
 
@@ -88,7 +88,7 @@ def test_open_conditions_lose_what_is_known() -> None:
         ("typedef struct { int a; float b[4]; } pair;", "type", ("pair",)),
         ("typedef float quad __attribute__((vector_size(16)));", "type", ("quad",)),
         ("typedef void (*row)(const void *x, int n);", "type", ("row",)),
-        ("typedef enum { RED, GREEN = 1 << (2), BLUE } colour;", "type", ("colour", "RED", "GREEN", "BLUE")),
+        ("typedef enum { RED, GREEN = 1 << (2), BLUE } color;", "type", ("color", "RED", "GREEN", "BLUE")),
         ("enum { RED, GREEN };", "enum", ("RED", "GREEN")),
         ("static const int table[2][2] = {{1, 2}, {3, 4}};", "variable", ("table",)),
         ("static inline int f(int x) { return x; }", "function", ("f",)),

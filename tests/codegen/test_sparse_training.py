@@ -160,7 +160,7 @@ def test_budgets_of_a_step(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert main([*arguments, out, "--ramBudget=2K"]) == 3
     said = capsys.readouterr().err
     assert "more than --ramBudget=2048" in said
-    assert "parameters 2376 bytes, the optimiser's state" in said
+    assert "parameters 2376 bytes, the optimizer's state" in said
     assert main([*arguments, out, "--flashBudget=4K"]) == 3
     assert "more than --flashBudget=4096" in capsys.readouterr().err
     assert not (tmp_path / "project").exists()

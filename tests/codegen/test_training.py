@@ -133,7 +133,7 @@ def test_training_goes_on_where_it_was(tmp_path: Path) -> None:
     assert (project.folder / "then.bin").read_bytes() != (project.folder / "src" / "net0.bin").read_bytes()
 
 
-def test_digits_are_learnt(tmp_path: Path) -> None:
+def test_digits_are_learned(tmp_path: Path) -> None:
     lenet(tmp_path / "lenet.onnx", BATCH)
     settings = TrainSettings(Loss.SPARSE_SOFTMAX, Optimizer.ADAM, 0.003)
     project = Project(tmp_path / "lenet.onnx", settings, tmp_path / "project")

@@ -1,4 +1,4 @@
-"""Small networks and optimisers in NumPy, float64: what training on the device is compared with. Images are [batch, h, w, c] inside,
+"""Small networks and optimizers in NumPy, float64: what training on the device is compared with. Images are [batch, h, w, c] inside,
 as here; weights of convolutions [out, kh, kw, in]."""
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def squared_error(result: Array, target: Array) -> tuple[float, Array]:
 
 @dataclass
 class Trainer:
-    """A network, its loss and an optimiser; `step` returns the loss before the parameters change."""
+    """A network, its loss and an optimizer; `step` returns the loss before the parameters change."""
 
     layers: list[Layer]
     loss: Callable[[Array, Array], tuple[float, Array]]

@@ -17,7 +17,7 @@ from mslite.converter.mindir.ops.enums import ActivationType, DataType, Format
 from mslite.converter.mindir.ops.pooling import AvgPoolFusion
 from mslite.converter.mindir.ops.tables import MetaGraph
 from mslite.converter.options import Options
-from tests.converter.onnx_models import quantised_network, save, small_network
+from tests.converter.onnx_models import quantized_network, save, small_network
 from tests.parsers.tflite.tflite_build import Graph, Tensor, build
 from tests.parsers.tflite.tflite_build import Operator as Call
 
@@ -45,8 +45,8 @@ def test_a_global_average_of_onnx_has_window_strides_and_padding(tmp_path: Path)
     assert (pool.global_, pool.kernel_size, pool.strides, pool.pad) == (True, (6, 5), (1, 1), (0, 0, 0, 0))
 
 
-def test_every_record_of_a_quantised_model_is_valid(tmp_path: Path) -> None:
-    meta = converted(quantised_network(tmp_path / "net.onnx"))
+def test_every_record_of_a_quantized_model_is_valid(tmp_path: Path) -> None:
+    meta = converted(quantized_network(tmp_path / "net.onnx"))
     records = [record for tensor in meta.allTensors or () for record in tensor.quantParams or ()]
     assert records
     assert all(record.inited for record in records)

@@ -12,7 +12,7 @@ to have; what only its loader asks of a file is not in here.
 
 What the table does not have: kernels of half precision, training operators, operators of other devices, string operators beyond
 their operands. Of 2.7 the fields and kernels were read, and the inference of shapes of convolutions, pools, products, resampling,
-slices, padding and normalisation; for other operators the numbers of operands are those of 1.5.
+slices, padding and normalization; for other operators the numbers of operands are those of 1.5.
 
 `checker.py` is the entrance; `hook.py` has every file that a test writes checked.
 """

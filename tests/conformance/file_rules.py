@@ -27,7 +27,7 @@ _BITS = {
 }
 """Bytes of an element."""
 _WHOLE = (0, 8, 16, 32)
-"""Bits of a quantised element that is not packed with others."""
+"""Bits of a quantized element that is not packed with others."""
 
 
 def file_rule(function: Callable[[View], Found]) -> Callable[[View], Found]:
@@ -162,7 +162,7 @@ def types_are_known(view: View) -> Found:
 
 @file_rule
 def closures_have_types(view: View) -> Found:
-    """What links PartialFusion, Switch and Call is labelled with a type that these have kernels for."""
+    """What links PartialFusion, Switch and Call is labeled with a type that these have kernels for."""
     for node in view.nodes:
         if node.operator in CLOSURES:
             for operand in node.outputs:

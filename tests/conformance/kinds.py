@@ -204,14 +204,14 @@ def layout(node: NodeView, *, input: int, layouts: list[str]) -> str | None:
 def records(
     node: NodeView, *, inputs: list[int], outputs: list[int], single: bool = False, any_type: bool = False
 ) -> str | None:
-    """These operands, where they are int8, or of `any_type`, have quantisation records; `single`: just one."""
+    """These operands, where they are int8, or of `any_type`, have quantization records; `single`: just one."""
     wanted = [(number, node.inputs, "input") for number in inputs] + [(n, node.outputs, "output") for n in outputs]
     for number, operands, side in wanted:
         if number >= len(operands) or not (any_type or operands[number].dtype is DataType.INT8):
             continue
         count = len(operands[number].records)
         if not count or (single and count != 1):
-            return f"{side} {number} is {operands[number].dtype.name} with {count or 'no'} quantisation records"
+            return f"{side} {number} is {operands[number].dtype.name} with {count or 'no'} quantization records"
     return None
 
 

@@ -33,7 +33,7 @@ EFFECTS = ("refused", "crash", "memory", "silent")
 _FOLDER = Path(__file__).parent / "rules"
 _FILE_TABLE = "file.yaml"
 _COMMON = frozenset({"kind", "versions", "effect", "read", "when"})
-_CONDITIONS = frozenset({"attributes", "inputs", "types", "quantised"})
+_CONDITIONS = frozenset({"attributes", "inputs", "types", "quantized"})
 _TYPES = set(DataType.__members__)
 _NAMES = {
     "types": _TYPES,
@@ -74,7 +74,7 @@ class Rule:
                 return False
         if "inputs" in self.when and len(node.inputs) not in self.when["inputs"]:
             return False
-        if "quantised" in self.when and node.node.quantType is not QuantType[self.when["quantised"]]:
+        if "quantized" in self.when and node.node.quantType is not QuantType[self.when["quantized"]]:
             return False
         return "types" not in self.when or node.deciding.name in self.when["types"]
 

@@ -11,7 +11,7 @@ _TENSORS, _RECORDS, _NAME, _SCALE, _INITED = 7, 7, 9, 0, 6
 
 
 def tensors_without_scale(file: bytes | memoryview) -> Iterator[str]:
-    """The names of tensors with a valid quantisation record whose scale is not stored."""
+    """The names of tensors with a valid quantization record whose scale is not stored."""
     for tensor in Source(memoryview(file)).root().tables(_TENSORS) or ():
         records = tensor.tables(_RECORDS) or ()
         if any(record.scalar(_INITED, "bool") and record.position(_SCALE) is None for record in records):

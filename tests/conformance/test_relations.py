@@ -104,7 +104,7 @@ BROKEN: dict[str, tuple[MetaGraph, MetaGraph]] = {
         model("L2NormalizeFusion", fed(2, 5), axis=(0,), epsilon=1e-5),
         model("L2NormalizeFusion", fed(2, 5), axis=(0, 1), epsilon=1e-5),
     ),
-    "some_dims_normalised": (
+    "some_dims_normalized": (
         model("LayerNormFusion", fed(2, 5), zeros(2, 5), zeros(2, 5)),
         model("LayerNormFusion", fed(2, 5), zeros(5), zeros(5), begin_norm_axis=1, begin_params_axis=1),
     ),

@@ -40,7 +40,7 @@ def test_a_row_is_read() -> None:
     ("table", "message"),
     [
         (row(kind="guess"), "no kind guess"),
-        (row(colour=1), "colour is unknown"),
+        (row(color=1), "color is unknown"),
         (row(length="one"), "length is not"),
         (row(length=True), "length is not"),
         (row(attribute="axes"), "axes is unknown"),

@@ -37,7 +37,7 @@ def save(
 
 
 def small_network(path: Path, batch: int | str = 1) -> Path:
-    """Convolution, batch normalisation, ReLU, global pooling, flatten, Gemm."""
+    """Convolution, batch normalization, ReLU, global pooling, flatten, Gemm."""
     nodes = [
         helper.make_node("Conv", ["image", "w", "b"], ["conv"], pads=[1, 1, 1, 1]),
         helper.make_node("BatchNormalization", ["conv", "g", "o", "m", "v"], ["norm"]),
@@ -52,7 +52,7 @@ def small_network(path: Path, batch: int | str = 1) -> Path:
     return save(path, nodes, {"image": [batch, 2, 6, 5]}, {"scores": [batch, 3]}, constants)
 
 
-def quantised_network(path: Path) -> Path:
+def quantized_network(path: Path) -> Path:
     """Two convolutions between QuantizeLinear and DequantizeLinear: int8 weights per channel, uint8 activations."""
     constants = []
 

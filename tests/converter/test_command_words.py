@@ -161,7 +161,7 @@ def test_numbers_of_bytes(text: str) -> None:
     assert bytes_of(text) == 2048
 
 
-def test_a_misspelt_target(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_misspelled_target(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert codegen(["a.ms", "--target=cortexm4", f"--output={tmp_path / 'o'}"]) == 2
     assert "target 'cortexm4' is unknown; did you mean cortex-m4?" in capsys.readouterr().err
 

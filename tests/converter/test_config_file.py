@@ -64,7 +64,7 @@ def test_an_unknown_section_is_a_warning() -> None:
 @pytest.mark.parametrize(
     ("section", "key", "end"),
     [
-        ("registry", "colour", "; known are disable_fusion, fusion_blacklists, plugin_path"),
+        ("registry", "color", "; known are disable_fusion, fusion_blacklists, plugin_path"),
         ("registry", "plugin_paht", "; did you mean `plugin_path`?"),
         ("common_quant_param", "quant_typ", "; did you mean `quant_type`?"),
         ("common_quant_param", "Bit_Num", "; did you mean `bit_num`?"),
@@ -91,7 +91,7 @@ def test_an_unknown_key_is_refused(section: str, key: str, end: str) -> None:
         ("dynamicdims", "dynamic_dims"),
     ],
 )
-def test_a_misspelt_section_is_refused(section: str, near: str) -> None:
+def test_a_misspelled_section_is_refused(section: str, near: str) -> None:
     with pytest.raises(UsageError, match=rf"\[{section}\] is unknown; did you mean \[{near}\]"):
         choices_of({section: {}}, no_warning)
 

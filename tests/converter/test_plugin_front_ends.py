@@ -24,7 +24,7 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "custom_op" / "converter"
 
 
 def test_tensorflow_lite(tmp_path: Path) -> None:
-    """A custom operator with FlexBuffers options, on quantised tensors too; and a builtin one that is overridden."""
+    """A custom operator with FlexBuffers options, on quantized tensors too; and a builtin one that is overridden."""
     plugin = (
         HALVES
         + """
@@ -60,7 +60,7 @@ custom_operator("Same", elementwise=True)(same_as_input)
     assert [node.output.shape for node in customs(module, "Halves")] == [(2, 4), (2, 4)]
     assert {node.output.dtype for node in customs(module, "Halves")} == {DataType.FLOAT32}
     casts = [node for node in module.main.nodes if node.op.name == "QuantDTypeCast"]
-    assert len(casts) == 2, "quantised operands arrive as real numbers"
+    assert len(casts) == 2, "quantized operands arrive as real numbers"
 
 
 def test_tensorflow(tmp_path: Path) -> None:

@@ -224,7 +224,7 @@ def test_several_blocking_nodes_are_all_named(tmp_path: Path, capsys: pytest.Cap
 
 
 @pytest.mark.parametrize(("method", "status"), [("WEIGHT_QUANT", 0), ("FULL_QUANT", 3)])
-def test_quantisation_beside_plugins(
+def test_quantization_beside_plugins(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], method: str, status: int
 ) -> None:
     """Calibration runs the model; what has no kernel in this process is named."""

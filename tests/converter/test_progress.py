@@ -45,13 +45,13 @@ def options(tmp_path: Path) -> Options:
 
 @pytest.mark.parametrize("save_type", SaveType)
 @pytest.mark.parametrize("has_fusions", [True, False])
-@pytest.mark.parametrize("is_quantised", [True, False])
+@pytest.mark.parametrize("is_quantized", [True, False])
 @pytest.mark.parametrize("has_plugin", [True, False])
 def test_the_stages_are_those_that_run(
-    has_plugin: bool, is_quantised: bool, has_fusions: bool, save_type: SaveType, options: Options, tmp_path: Path
+    has_plugin: bool, is_quantized: bool, has_fusions: bool, save_type: SaveType, options: Options, tmp_path: Path
 ) -> None:
     options = dataclasses.replace(options, save_type=save_type, fusion=has_fusions)
-    if is_quantised:
+    if is_quantized:
         options = dataclasses.replace(options, quantizer=quantizer_settings(WEIGHTS))
     if has_plugin:
         (tmp_path / "plugin.py").write_text(PLUGIN)
@@ -59,7 +59,7 @@ def test_the_stages_are_those_that_run(
     heard: list[str] = []
     convert(options, heard.append)
     assert heard == stage_names(options)
-    assert ("quantise" in heard) == is_quantised
+    assert ("quantize" in heard) == is_quantized
 
 
 class Terminal(io.StringIO):

@@ -101,7 +101,7 @@ def test_evaluation_and_export_have_whole_weights(tmp_path: Path) -> None:
     np.testing.assert_array_equal(exported.predict(inputs)[0].get_data_to_numpy(), ours)
 
 
-def _quantised(folder: Path) -> Path:
+def _quantized(folder: Path) -> Path:
     """The digits of examples/ in 8-bit integers."""
     config = ROOT / "examples/digits/int8.cfg"
     flags = ["--fmk=ONNX", f"--configFile={config}"]
@@ -111,7 +111,7 @@ def _quantised(folder: Path) -> Path:
 
 def test_what_comes_before_stays_on_integers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    module = load(_quantised(tmp_path))
+    module = load(_quantized(tmp_path))
     stored = [node.name for node in module.main.nodes if node.quant_type is QuantType.QUANT_ALL]
     assert "conv1" in stored
     settings = TrainSettings(learning_rate=0.01, batch=4, sparse=(("dense", LayerUpdate(Fraction(1), bias=True)),))

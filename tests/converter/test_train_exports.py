@@ -58,7 +58,7 @@ def _node(kind: str, inputs: str, output: str, name: str, **attributes: object) 
 
 
 def test_layers_that_begin_alike(tmp_path: Path) -> None:
-    """Exporters store equal constants once. Normalisations and biases that begin with ones and zeros are layers of their own."""
+    """Exporters store equal constants once. Normalizations and biases that begin with ones and zeros are layers of their own."""
     nodes = [
         _node("LayerNormalization", "x ones zeros", "a", "first"),
         _node("MatMul", "a w", "b", "product"),
@@ -253,7 +253,7 @@ def test_classes_of_places_are_the_channels(sizes: tuple[int, ...], tmp_path: Pa
 
 
 def test_exported_in_training_mode(tmp_path: Path) -> None:
-    """Normalisation and Dropout learn and drop; evaluation, and what is exported, is by the running statistics, which follow the
+    """Normalization and Dropout learn and drop; evaluation, and what is exported, is by the running statistics, which follow the
     unbiased variance of the batch."""
     nodes = [
         helper.make_node("MatMul", ["x", "w"], ["a"], name="product"),
@@ -271,8 +271,8 @@ def test_exported_in_training_mode(tmp_path: Path) -> None:
     model = _trained(nodes, constants, tmp_path, batch_norm=BatchNorm.TRAIN, dropout=True)
     (loss,) = (one.get_data_to_numpy().item() for one in model.run_step([X, LABELS]))
     a = X.astype(np.float64) @ WEIGHT
-    normalised = (a - a.mean(axis=0)) / np.sqrt(a.var(axis=0) + 1e-5)
-    dropped = {float(np.square(factor * normalised - LABELS).mean()) for factor in (0, 1, 2)}
+    normalized = (a - a.mean(axis=0)) / np.sqrt(a.var(axis=0) + 1e-5)
+    dropped = {float(np.square(factor * normalized - LABELS).mean()) for factor in (0, 1, 2)}
     assert all(abs(loss - one) > 1e-3 for one in dropped)
     mean, variance = 0.9 + 0.1 * a.mean(axis=0), 1.8 + 0.1 * a.var(axis=0, ddof=1)
     model.set_train_mode(False)
@@ -285,8 +285,8 @@ def test_exported_in_training_mode(tmp_path: Path) -> None:
         np.testing.assert_allclose(found[0].get_data_to_numpy(), expected, rtol=1e-4, atol=1e-5)
 
 
-def test_weights_standardised_in_training_mode(tmp_path: Path) -> None:
-    """The batch of this normalisation is a weight: it is no layer, and the weight is what it makes."""
+def test_weights_standardized_in_training_mode(tmp_path: Path) -> None:
+    """The batch of this normalization is a weight: it is no layer, and the weight is what it makes."""
     shape = np.asarray([1, WIDTH, WIDTH])
     nodes = [
         _node("Reshape", "w row", "rows", "rows"),
@@ -353,7 +353,7 @@ def test_layers_that_begin_with_one_weight(tmp_path: Path) -> None:
 
 
 def test_numbers_of_the_source_are_no_parameters(tmp_path: Path) -> None:
-    """What PyTorch's exporter writes as Constant nodes was no parameter, such as the ones and zeros of a normalisation that has none; a scale
+    """What PyTorch's exporter writes as Constant nodes was no parameter, such as the ones and zeros of a normalization that has none; a scale
     that stands first in its product is one, a matrix that stands first is none."""
     nodes = [
         helper.make_node("Constant", [], [f"/norm/{name}"], name=f"/norm/{name}", value=numpy_helper.from_array(data))
@@ -363,11 +363,11 @@ def test_numbers_of_the_source_are_no_parameters(tmp_path: Path) -> None:
         _node("MatMul", "x w", "a", "product"),
         _node("LayerNormalization", "a /norm/ones /norm/zeros", "b", "norm"),
         _node("MatMul", "b v", "c", "second"),
-        _node("MatMul", "neighbours c", "d", "neighbours"),
+        _node("MatMul", "neighbors c", "d", "neighbors"),
         _node("Mul", "gamma d", "y", "scaled"),
     ]
     constants = {
-        "neighbours": np.eye(ROWS, dtype=np.float32) + 1,
+        "neighbors": np.eye(ROWS, dtype=np.float32) + 1,
         "w": WEIGHT,
         "v": WEIGHT + 1,
         "gamma": np.full((1, WIDTH), 0.5, np.float32),
@@ -437,7 +437,7 @@ def test_a_table_that_is_the_head_and_was_transposed(tmp_path: Path) -> None:
     np.testing.assert_allclose(_weights(model)["table"], table - 0.1 * slope, rtol=1e-4, atol=1e-5)
 
 
-def test_normalisation_that_the_exporter_has_folded_is_told(tmp_path: Path) -> None:
+def test_normalization_that_the_exporter_has_folded_is_told(tmp_path: Path) -> None:
     kernel = _CHANCE.standard_normal((4, 3, 1, 1)).astype(np.float32)
     ends = [
         helper.make_tensor_value_info(name, TensorProto.FLOAT, [2, channels, 5, 6])
@@ -453,11 +453,11 @@ def test_normalisation_that_the_exporter_has_folded_is_told(tmp_path: Path) -> N
         opsets = [helper.make_opsetid("", 17)]
         save_model(helper.make_model(graph, opset_imports=opsets, ir_version=8), tmp_path / "net.onnx")
         notes = convert(Options(tmp_path / "net.onnx", tmp_path / target, training=TrainSettings())).notes
-        assert any("1 batch normalisation(s) part of convolutions" in note for note in notes) == told
+        assert any("1 batch normalization(s) part of convolutions" in note for note in notes) == told
 
 
 @pytest.mark.parametrize(("modules", "count"), [(("norm", "norm"), 2), (("first", "second"), 4)])
-def test_a_normalisation_that_is_applied_twice_and_begins_with_ones(
+def test_a_normalization_that_is_applied_twice_and_begins_with_ones(
     modules: tuple[str, str], count: int, tmp_path: Path
 ) -> None:
     """torch.onnx.export(dynamo=True) says which module a node belongs to: two that begin alike share constants in the file alone."""
@@ -472,7 +472,7 @@ def test_a_normalisation_that_is_applied_twice_and_begins_with_ones(
 
 
 @pytest.mark.parametrize(("producer", "count"), [("pytorch", 2), ("", 4)])
-def test_a_normalisation_with_one_name_for_its_parameters(producer: str, count: int, tmp_path: Path) -> None:
+def test_a_normalization_with_one_name_for_its_parameters(producer: str, count: int, tmp_path: Path) -> None:
     """PyTorch's older exporter names parameters of another module by an Identity, so that what two nodes read is one; others do not."""
     nodes = [
         _node("LayerNormalization", "x norm.weight norm.bias", "a", "norm"),

@@ -50,7 +50,7 @@ class _Net:
         name = f"weight{len(self.constants)}"
         return self.add("Conv", self.constant(name, weight), pads=[1, 1, 1, 1], kernel_shape=[3, 3])
 
-    def normalised(self) -> str:
+    def normalized(self) -> str:
         place = len(self.constants)
         numbers = {
             "scale": 1 + 0.1 * self.random.standard_normal(CHANNELS),
@@ -98,10 +98,10 @@ def _residual(net: _Net) -> None:
         net.add("Relu")
 
 
-def _normalised(net: _Net) -> None:
+def _normalized(net: _Net) -> None:
     for layer in range(5):
         net.convolution(CHANNELS, CHANNELS if layer else 3)
-        net.normalised()
+        net.normalized()
         net.add("Relu")
 
 
@@ -132,7 +132,7 @@ def _skipping(net: _Net) -> None:
     net.convolution(CHANNELS)
 
 
-_NETS = [_chain, _residual, _normalised, _dropping, _skipping]
+_NETS = [_chain, _residual, _normalized, _dropping, _skipping]
 
 
 def _settings(memory: int | None, optimizer: Optimizer = Optimizer.MOMENTUM) -> TrainSettings:
@@ -264,7 +264,7 @@ def test_the_plan_of_arm(tmp_path: Path) -> None:
 
 def test_what_is_run_again(tmp_path: Path) -> None:
     """Layers with a memory of their own are among it."""
-    for network, layer in ((_normalised, "FusedBatchNorm"), (_dropping, "Dropout")):
+    for network, layer in ((_normalized, "FusedBatchNorm"), (_dropping, "Dropout")):
         net = _Net()
         network(net)
         model = net.save(tmp_path / f"{layer}.onnx")
@@ -274,7 +274,7 @@ def test_what_is_run_again(tmp_path: Path) -> None:
 def test_a_checkpoint_goes_on(tmp_path: Path) -> None:
     """Bit for bit, within the same memory; and evaluation computes nothing twice."""
     net = _Net()
-    _normalised(net)
+    _normalized(net)
     net.dropped()
     model = net.save(tmp_path / "net.onnx")
     file = _converted(model, _settings(_least(model)))
@@ -324,7 +324,7 @@ def test_gradients_are_given_up(optimizer: Optimizer, tmp_path: Path, capfd: pyt
 
 def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     net = _Net()
-    _normalised(net)
+    _normalized(net)
     model = net.save(tmp_path / "net.onnx")
     flags = [f"--modelFile={model}", f"--outputFile={tmp_path / 'net_train'}", "--trainModel=true"]
     assert main([*flags, "--trainMemory=64M"]) == ExitStatus.OK

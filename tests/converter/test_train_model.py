@@ -89,7 +89,7 @@ def test_clipped_sums_of_gradients(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("optimizer", [Optimizer.ADAM, Optimizer.ADAMW, Optimizer.ADAGRAD, Optimizer.RMSPROP])
 def test_virtual_batches(optimizer: Optimizer, tmp_path: Path) -> None:
-    """One update by the sum of two steps' gradients, whatever the optimiser makes of that."""
+    """One update by the sum of two steps' gradients, whatever the optimizer makes of that."""
     model = tmp_path / "lenet.onnx"
     layers = lenet(model, BATCH)
     trained = built(converted(model, TrainSettings(optimizer=optimizer, learning_rate=0.003)))
@@ -157,7 +157,7 @@ def test_an_autoencoder(tmp_path: Path) -> None:
 
 
 def test_the_form_of_the_file(tmp_path: Path) -> None:
-    """MindSpore's: optimisers and assignments change constants, names tell the loss, gradients and optimisers."""
+    """MindSpore's: optimizers and assignments change constants, names tell the loss, gradients and optimizers."""
     model = tmp_path / "lenet.onnx"
     lenet(model, BATCH)
     module = load(converted(model, TrainSettings(optimizer=Optimizer.ADAM)))
@@ -207,7 +207,7 @@ def test_a_training_file_infers(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("names", [["conv1", "conv2"], ["c1", "b1", "c2", "b2"], ["conv*"]])
 def test_frozen_layers(names: list[str], tmp_path: Path) -> None:
-    """They stay, have no optimiser, and nothing of their backward pass is computed; the others learn as with all of them."""
+    """They stay, have no optimizer, and nothing of their backward pass is computed; the others learn as with all of them."""
     model = tmp_path / "lenet.onnx"
     layers = lenet(model, BATCH)
     settings = TrainSettings(learning_rate=0.2, frozen=frozenset(names))

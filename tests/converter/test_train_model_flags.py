@@ -175,7 +175,7 @@ def test_a_training_file_is_no_source(tmp_path: Path, capsys: pytest.CaptureFixt
     file = converted(model, TrainSettings())
     status, _, err = _run(capsys, file, f"--outputFile={tmp_path / 'again'}")
     assert status == 3
-    assert "it has gradients and an optimiser already" in err
+    assert "it has gradients and an optimizer already" in err
 
 
 _MODELS = Path(__file__).resolve().parents[3] / "shared" / "models"

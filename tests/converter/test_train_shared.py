@@ -45,8 +45,8 @@ def _trained(source: Path, batches: list[Array], batch_norm: BatchNorm = BatchNo
     return {name: before[name] - after[name] for name in before}
 
 
-def _normalised_twice(path: Path, shared: bool) -> Path:
-    """x -> convolution, normalisation, ReLU, convolution, normalisation; one weight, or two that are equal."""
+def _normalized_twice(path: Path, shared: bool) -> Path:
+    """x -> convolution, normalization, ReLU, convolution, normalization; one weight, or two that are equal."""
     random = np.random.default_rng(2)
     weight = (random.standard_normal((CHANNELS, CHANNELS, 3, 3)) / 3).astype(np.float32)
     constants = {"w1": weight} if shared else {"w1": weight, "w2": weight + np.float32(0)}
@@ -70,14 +70,14 @@ def _normalised_twice(path: Path, shared: bool) -> Path:
     return _saved(path, nodes, {"x": (TensorProto.FLOAT, (ROWS, CHANNELS, SIZE, SIZE))}, constants)
 
 
-def test_a_convolution_in_two_places_with_frozen_normalisation(tmp_path: Path) -> None:
+def test_a_convolution_in_two_places_with_frozen_normalization(tmp_path: Path) -> None:
     """It stays one weight, whose gradient is the sum of those that two equal ones have. Those are part of what they are folded into:
-    scaled by their normalisations."""
+    scaled by their normalizations."""
     random = np.random.default_rng(3)
     shapes = ((ROWS, SIZE, SIZE, CHANNELS), (ROWS, CHANNELS, SIZE, SIZE))  # of the input, and of what the source gives
     batch = [random.standard_normal(shape).astype(np.float32) for shape in shapes]
-    one = _trained(_normalised_twice(tmp_path / "one.onnx", True), batch)
-    two = _trained(_normalised_twice(tmp_path / "two.onnx", False), batch)
+    one = _trained(_normalized_twice(tmp_path / "one.onnx", True), batch)
+    two = _trained(_normalized_twice(tmp_path / "two.onnx", False), batch)
     weights = [[change for change in found.values() if change.ndim == 4] for found in (one, two)]
     assert (len(weights[0]), len(weights[1])) == (1, 2)
     constants = np.random.default_rng(2)
@@ -92,8 +92,8 @@ def test_a_convolution_in_two_places_with_frozen_normalisation(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("shared", [False, True])
-def test_normalisations_that_begin_alike_behind_one_table(shared: bool, tmp_path: Path) -> None:
-    """Two rows of one table of embeddings are normalised by the same ones and zeros. Before products of their own these are two layers;
+def test_normalizations_that_begin_alike_behind_one_table(shared: bool, tmp_path: Path) -> None:
+    """Two rows of one table of embeddings are normalized by the same ones and zeros. Before products of their own these are two layers;
     between the table and one product they are one."""
     random = np.random.default_rng(4)
     constants: dict[str, Array] = {
@@ -124,7 +124,7 @@ def test_normalisations_that_begin_alike_behind_one_table(shared: bool, tmp_path
 
 
 def _norm_nodes(kind: str, x: str, y: str, name: str) -> list[NodeProto]:
-    """A normalisation of [N, 4, H, W] with the shared constants g and b (m and v), as exporters write it."""
+    """A normalization of [N, 4, H, W] with the shared constants g and b (m and v), as exporters write it."""
     if kind == "group":
         return [
             helper.make_node("Reshape", [x, "rows2"], [f"{name}r"], name=f"{name}/rows"),
@@ -151,12 +151,12 @@ def _norm_nodes(kind: str, x: str, y: str, name: str) -> list[NodeProto]:
         ]
     spelled = [
         helper.make_node("ReduceMean", [f"{name}l"], [f"{name}a"], name=f"{name}/mean", axes=[-1]),
-        helper.make_node("Sub", [f"{name}l", f"{name}a"], [f"{name}c"], name=f"{name}/centred"),
+        helper.make_node("Sub", [f"{name}l", f"{name}a"], [f"{name}c"], name=f"{name}/centered"),
         helper.make_node("Mul", [f"{name}c", f"{name}c"], [f"{name}q"], name=f"{name}/square"),
         helper.make_node("ReduceMean", [f"{name}q"], [f"{name}v"], name=f"{name}/variance", axes=[-1]),
         helper.make_node("Add", [f"{name}v", "epsilon"], [f"{name}e"], name=f"{name}/with_epsilon"),
         helper.make_node("Sqrt", [f"{name}e"], [f"{name}d"], name=f"{name}/deviation"),
-        helper.make_node("Div", [f"{name}c", f"{name}d"], [f"{name}n"], name=f"{name}/normalised"),
+        helper.make_node("Div", [f"{name}c", f"{name}d"], [f"{name}n"], name=f"{name}/normalized"),
         helper.make_node("Mul", [f"{name}n", "g"], [f"{name}m"], name=f"{name}/scaled"),
         helper.make_node("Add", [f"{name}m", "b"], [f"{name}y"], name=f"{name}/shifted"),
     ]
@@ -164,7 +164,7 @@ def _norm_nodes(kind: str, x: str, y: str, name: str) -> list[NodeProto]:
 
 
 def _applied_twice(path: Path, kind: str, shared: bool) -> Path:
-    """x -> convolution, normalisation, ReLU, convolution, normalisation: one with one gamma and beta, or two that are equal."""
+    """x -> convolution, normalization, ReLU, convolution, normalization: one with one gamma and beta, or two that are equal."""
     random = np.random.default_rng(6)
     channels = CHANNELS + 1
     constants = {
@@ -196,8 +196,8 @@ def _applied_twice(path: Path, kind: str, shared: bool) -> Path:
 
 @pytest.mark.parametrize("batch_norm", list(BatchNorm))
 @pytest.mark.parametrize("kind", ["group", "instance", "batch", "layer", "spelled layer"])
-def test_a_normalisation_that_is_applied_twice(kind: str, batch_norm: BatchNorm, tmp_path: Path) -> None:
-    """Its gamma and beta stay one each, with the sum of the gradients that two equal normalisations have."""
+def test_a_normalization_that_is_applied_twice(kind: str, batch_norm: BatchNorm, tmp_path: Path) -> None:
+    """Its gamma and beta stay one each, with the sum of the gradients that two equal normalizations have."""
     random = np.random.default_rng(7)
     shapes = ((ROWS, SIZE, SIZE, CHANNELS + 1), (ROWS, CHANNELS + 1, SIZE, SIZE))
     batch = [random.standard_normal(shape).astype(np.float32) for shape in shapes]
@@ -220,7 +220,7 @@ def test_a_normalisation_that_is_applied_twice(kind: str, batch_norm: BatchNorm,
         np.testing.assert_allclose(change, want, rtol=0, atol=1e-5 * np.abs(want).max())
 
 
-def test_running_statistics_of_a_normalisation_that_is_applied_twice(tmp_path: Path) -> None:
+def test_running_statistics_of_a_normalization_that_is_applied_twice(tmp_path: Path) -> None:
     """The second application moves those that the first has moved."""
     source = _applied_twice(tmp_path / "net.onnx", "batch", True)
     settings = TrainSettings(Loss.SQUARED, Optimizer.SGD, 1e-20, batch_norm=BatchNorm.TRAIN)

@@ -412,7 +412,7 @@ def test_losses(loss: Loss, tmp_path: Path) -> None:
 
 
 def _in_mindspore_form(module: Module) -> Module:
-    """The graph as MindSpore exports it: constants that optimisers change, one result each, no variables."""
+    """The graph as MindSpore exports it: constants that optimizers change, one result each, no variables."""
     graph = module.main
     for node in [node for node in graph.nodes if node.op.name == "AssignVariable"]:
         changed = node.inputs[0].producer
@@ -436,7 +436,7 @@ def _in_mindspore_form(module: Module) -> Module:
 
 @pytest.mark.parametrize("optimizer", [Optimizer.MOMENTUM, Optimizer.ADAM])
 def test_graphs_of_mindspore(optimizer: Optimizer, tmp_path: Path) -> None:
-    """A file whose optimisers change constants in place trains as the graph with variables does."""
+    """A file whose optimizers change constants in place trains as the graph with variables does."""
     x, labels = numbers(4, 8, 8, 1), np.asarray([1, 2, 0, 1], np.int32)
 
     def net() -> Module:
@@ -527,10 +527,10 @@ def test_files_of_mindspore(name: str, tmp_path: Path) -> None:
         first = np.array(read.inputs[0].array(), np.float32)
         first.reshape(-1)[0] += change
         read.inputs[0].data = first
-        (optimiser,) = [
+        (optimizer,) = [
             node for node in graph.nodes if node.inputs[0] is read.output and node.op.name in ("Adam", "ApplyMomentum")
         ]
-        graph.outputs = [graph.outputs[0], optimiser.inputs[9 if optimiser.op.name == "Adam" else 3]]
+        graph.outputs = [graph.outputs[0], optimizer.inputs[9 if optimizer.op.name == "Adam" else 3]]
         made.module.outputs = None
         save(made.module, tmp_path / "train.ms")
         model = mslite.Model()

@@ -48,8 +48,8 @@ def _check(
         assert np.abs(found[name] - expected).max() <= 3e-5 * max(1.0, np.abs(expected).max()), name
 
 
-def _normal(x: Array, axes: tuple[int, ...], epsilon: float, centred: bool = True) -> Array:
-    middle = x - x.mean(axes, keepdims=True) if centred else x
+def _normal(x: Array, axes: tuple[int, ...], epsilon: float, centered: bool = True) -> Array:
+    middle = x - x.mean(axes, keepdims=True) if centered else x
     return np.asarray(middle / np.sqrt((middle**2).mean(axes, keepdims=True) + epsilon))
 
 
@@ -64,7 +64,7 @@ def _prelu(x: Array, w: list[Array]) -> Array:
 
 
 _NEAR = np.tri(6, k=1) * np.tri(6, k=1).T
-"""Channels and their neighbours."""
+"""Channels and their neighbors."""
 
 _LAYERS: dict[str, tuple[Operator, list[tuple[int, ...]], Forward]] = {
     "layer": (
@@ -85,7 +85,7 @@ _LAYERS: dict[str, tuple[Operator, list[tuple[int, ...]], Forward]] = {
     "root-mean-square": (
         normalization.RmsNorm(axis=-1, epsilon=1e-3),
         [(6,)],
-        lambda x, w: _normal(x, (3,), 1e-3, centred=False) * w[0],
+        lambda x, w: _normal(x, (3,), 1e-3, centered=False) * w[0],
     ),
     "instance": (
         normalization.ChannelsLastInstanceNorm(epsilon=1e-3),
@@ -163,7 +163,7 @@ def test_between_transposes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("behind", "trained"), [(True, True), (False, False)])
-def test_batch_normalisation_keeps_its_statistics(behind: bool, trained: bool, tmp_path: Path) -> None:
+def test_batch_normalization_keeps_its_statistics(behind: bool, trained: bool, tmp_path: Path) -> None:
     """Scale and offset are trained, behind an activation, too, but not where only data come in; mean and variance never."""
     x, first = numbers(3, 4), numbers(4, 6)
     size = 6 if behind else 4

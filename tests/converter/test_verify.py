@@ -17,7 +17,7 @@ from mslite.converter.mindir.ops.enums import QuantType
 from mslite.converter.options import Options
 from mslite.converter.verify.closeness import TOLERANCE, difference
 from mslite.converter.verify.report import verify_conversion
-from tests.converter.onnx_models import quantised_network, small_network
+from tests.converter.onnx_models import quantized_network, small_network
 
 pytest.importorskip("onnxruntime")
 
@@ -47,9 +47,9 @@ def test_the_first_diverging_layer_is_named(tmp_path: Path, operator: str) -> No
     assert "the first layer that differs is " + operator in lines[-1]
 
 
-def test_quantised_layers_are_compared_by_what_they_stand_for(tmp_path: Path) -> None:
+def test_quantized_layers_are_compared_by_what_they_stand_for(tmp_path: Path) -> None:
     """The source stores uint8, the result int8; the layers of both are the same to within some steps."""
-    options = Options(quantised_network(tmp_path / "net.onnx"), tmp_path / "net")
+    options = Options(quantized_network(tmp_path / "net.onnx"), tmp_path / "net")
     report = convert(options)
     assert QuantType.QUANT_ALL in [node.quant_type for node in load(report.files[0]).main.nodes]
     lines: list[str] = []

@@ -61,7 +61,7 @@ def cosine(path: Path, dtype: DataType = DataType.FLOAT32) -> Path:
 
 
 def squashed(path: Path, dtype: DataType, quant: tuple[QuantParam, ...] = ()) -> Path:
-    """relu(x) for x of [4, 24], on another element type or on quantised integers."""
+    """relu(x) for x of [4, 24], on another element type or on quantized integers."""
     x, y = Value("x", dtype, (4, 24), quant=quant), Value("y", dtype, (4, 24), quant=quant)
     kind = QuantType.QUANT_ALL if quant else QuantType.QUANT_NONE
     node = Node(Activation(activation_type=ActivationType.RELU), "squash", (x,), (y,), quant_type=kind)

@@ -123,7 +123,7 @@ def test_another_operator_is_refused_by_name(subject: Subject) -> None:
 @pytest.mark.parametrize(
     ("dtype", "quant", "kind"),
     [
-        (DataType.INT8, (QuantParam(scale=0.1, zeroPoint=3, inited=True),), "quantised 8-bit integers"),
+        (DataType.INT8, (QuantParam(scale=0.1, zeroPoint=3, inited=True),), "quantized 8-bit integers"),
         (DataType.INT32, (), "element types other than float32"),
     ],
 )
@@ -144,11 +144,11 @@ STORED = {
     ),
     "weights": (
         stored_weight(16, DataType.INT16), QuantType.QUANT_WEIGHT, DataType.FLOAT32,
-        "node 'product' (MatMulFusion): it has no float32 form of quantised constants",
+        "node 'product' (MatMulFusion): it has no float32 form of quantized constants",
     ),
     "integers": (
         stored_weight(16, DataType.INT16), QuantType.QUANT_NONE, DataType.FLOAT32,
-        "node 'product' (MatMulFusion): it has no rewriting of quantised integers",
+        "node 'product' (MatMulFusion): it has no rewriting of quantized integers",
     ),
     "types": (
         constant("weight", np.ones((24, 40), np.float32)), QuantType.QUANT_NONE, DataType.FLOAT16,
@@ -157,7 +157,7 @@ STORED = {
     # A kernel reads the weights as they are stored.
     "kernel": (
         stored_weight(8, DataType.INT8), QuantType.QUANT_WEIGHT, DataType.FLOAT32,
-        "node 'product' (MatMulFusion): it has no kernel for MatMulFusion on quantised 8-bit integers",
+        "node 'product' (MatMulFusion): it has no kernel for MatMulFusion on quantized 8-bit integers",
     ),
 }  # fmt: skip
 
@@ -292,14 +292,14 @@ def test_kernels_for_other_convolutions_go(kernel: int, stride: int, group: int,
 def test_kernels_are_read_from_the_archive_as_the_library_tells_them() -> None:
     library = Library.read(ARCHIVE.read_bytes(), "whole")
     numbers = INSTRUCTION_SETS
-    quantised = set(_native.quantised_kernels())
+    quantized = set(_native.quantized_kernels())
     for_training = kernels_for_training()
     wanted = [
-        (numbers[isa], name in quantised)
+        (numbers[isa], name in quantized)
         for name, _, isa, _ in _native.kernels()
         if name.removesuffix(f"_{isa}") not in for_training
     ]
-    assert [(kernel.isa, kernel.is_quantised) for kernel in library.kernels()] == wanted
+    assert [(kernel.isa, kernel.is_quantized) for kernel in library.kernels()] == wanted
 
 
 def test_an_archive_written_again_is_the_same_to_a_linker(tmp_path: Path, subject: Subject) -> None:

@@ -17,7 +17,7 @@ LEAST = 1e-5
 """Engines have their own exponential functions, and add in another order."""
 ROUNDED = float(HALF.eps)
 """float16 has 11 bits, so rounding once changes a number by 2^-11 of it at most, half of `eps`. Results are rounded once; all
-operands are numbers that float16 has, but weights that are made of several constants (batch normalisation's) are rounded as
+operands are numbers that float16 has, but weights that are made of several constants (batch normalization's) are rounded as
 well: twice 2^-11. Sums inside a kernel are float32, and add nothing."""
 SAMPLE = 16
 """One call of so many runs in CI; all of them in `make check-slow`."""

@@ -1,4 +1,4 @@
-"""Whether quantised models give the integers of LiteRT's reference kernels, per instruction set.
+"""Whether quantized models give the integers of LiteRT's reference kernels, per instruction set.
 
     python -m tests.e2e.integers [-k TEXT] [--isa NAME]... [--where]
 
@@ -92,7 +92,7 @@ def availability(isa: str) -> str:
     try:
         command, environment = _command(isa)
         # Without inputs it ends once the model is built; by then it has said what it thinks of MSLITE_ISA.
-        model = str(ROOT / "tests" / "models" / "quantised.ms")
+        model = str(ROOT / "tests" / "models" / "quantized.ms")
         text = subprocess.run([*command, model, ".", "0"], env=environment, capture_output=True, text=True, check=False)
     except (UnavailableError, OSError) as error:
         return str(error)

@@ -33,7 +33,7 @@ class Entry:
     path: str
     kind: str
     tolerance_class: str
-    """float; fp16; drq: 8-bit weights, float activations; int8: quantised activations"""
+    """float; fp16; drq: 8-bit weights, float activations; int8: quantized activations"""
     cases: Sequence[dict[str, Any]]
     zero_points: Sequence[int]
     """of the outputs"""
@@ -97,7 +97,7 @@ def run_case(
 def differences(entry: Entry, case: dict[str, Any], got: Sequence[Array]) -> list[str]:
     """What is wrong with the outputs of a case; empty when all are as close as their class asks for.
 
-    That is the manifest's tolerance; for quantised activations the direction of the real numbers, as LiteRT's reference
+    That is the manifest's tolerance; for quantized activations the direction of the real numbers, as LiteRT's reference
     kernels give them where the manifest has their outputs.
     """
     problems = []

@@ -1,4 +1,4 @@
-"""Quantised models give the integers of LiteRT's reference kernels, the same on every instruction set of this machine."""
+"""Quantized models give the integers of LiteRT's reference kernels, the same on every instruction set of this machine."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ def roi_align(op: Any, inputs: Sequence[Array]) -> Sequence[Array]:
 
 @compared("PriorBox", strategy=lambda name: regions.priors())
 def prior_box(op: Any, inputs: Sequence[Array]) -> Sequence[Array]:
-    """Centres of the cells by Range and broadcasting, sizes by Sqrt, corners by Concat."""
+    """Centers of the cells by Range and broadcasting, sizes by Sqrt, corners by Concat."""
     graph, (cells, image) = Graph(), inputs
     height, width = cells.shape[1:3]
     size = [op.image_size_h or image.shape[1], op.image_size_w or image.shape[2]]
@@ -114,16 +114,16 @@ def prior_box(op: Any, inputs: Sequence[Array]) -> Sequence[Array]:
     halves = [
         graph("Div", graph("Concat", *(graph("Reshape", pair[i], one) for pair in sizes), axis=0), 2.0) for i in (0, 1)
     ]
-    centres = []
+    centers = []
     for count, step, axis in ((width, steps[1], 1), (height, steps[0], 0)):
         places = graph("Add", graph("Range", np.float32(0), np.float32(count), np.float32(1)), float(op.offset))
         shape = [1, -1, 1] if axis else [-1, 1, 1]
         places = graph("Reshape", graph("Mul", places, float(step)), np.array(shape))
-        centres.append(graph("Expand", places, np.array([height, width, len(sizes)])))
+        centers.append(graph("Expand", places, np.array([height, width, len(sizes)])))
     corners = []
     for function in ("Sub", "Add"):
         for i in (0, 1):
-            edge = graph("Div", graph(function, centres[i], halves[i]), float(size[1 - i]))
+            edge = graph("Div", graph(function, centers[i], halves[i]), float(size[1 - i]))
             corners.append(graph("Unsqueeze", edge, np.array([3])))
     boxes = graph("Reshape", graph("Concat", *corners, axis=3), np.array([-1]))
     boxes = graph("Clip", boxes, 0.0, 1.0) if op.clip else boxes
@@ -154,9 +154,9 @@ def detection_output(op: Any, inputs: Sequence[Array]) -> Sequence[Array]:
             graph = Graph()
             first, last = np.split(codes[image, :, label if sets > 1 else 0] * variances, 2, 1)
             size = boxes[:, 2:] - boxes[:, :2]
-            centre = graph("Add", graph("Mul", first, size), (boxes[:, :2] + boxes[:, 2:]) / 2)
+            center = graph("Add", graph("Mul", first, size), (boxes[:, :2] + boxes[:, 2:]) / 2)
             half = graph("Mul", graph("Exp", last), size / 2)
-            corners = graph("Concat", graph("Sub", centre, half), graph("Add", centre, half), axis=1)
+            corners = graph("Concat", graph("Sub", center, half), graph("Add", center, half), axis=1)
             mine = values[image, :, label]
             limits = [
                 np.array([len(boxes)]),

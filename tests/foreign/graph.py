@@ -43,7 +43,7 @@ class Graph:
         return results[0] if outputs == 1 else results
 
     def run(self, *results: str) -> list[Array]:
-        """What onnxruntime computes for the named results, unoptimised."""
+        """What onnxruntime computes for the named results, unoptimized."""
         onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime, the foreign runtime, is not installed")
         infos = [onnx.ValueInfoProto(name=name) for name in results]
         graph = helper.make_graph(self.nodes, "foreign", [], infos, self.constants)

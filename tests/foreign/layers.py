@@ -1,4 +1,4 @@
-"""Convolutions, pooling, normalisation and resampling of images, from onnxruntime's (which has channels first)."""
+"""Convolutions, pooling, normalization and resampling of images, from onnxruntime's (which has channels first)."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def region_pooling(op: Any, inputs: Sequence[Array]) -> Sequence[Array]:
     return graph.run(_last(graph, graph("MaxRoiPool", _first(inputs[0]), inputs[1], **shape), 4))
 
 
-# ---- normalisation ----
+# ---- normalization ----
 
 
 @compared(

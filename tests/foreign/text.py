@@ -132,7 +132,7 @@ def _expanded(text: str, ending: str, words: str) -> str:
 
 
 def _normal(text: str) -> str:
-    """MindSpore Lite's normalisation, written with functions on strings instead of expressions."""
+    """MindSpore Lite's normalization, written with functions on strings instead of expressions."""
     text = text.lower().strip(" \t\n\r\f\v").translate(str.maketrans("", "", '.*()"'))
     text = _joined_endings(text)
     for ending, words in _CONTRACTIONS.items():

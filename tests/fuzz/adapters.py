@@ -74,7 +74,7 @@ def seeds() -> list[Seed]:
     made = [
         ("products", products, Lora(rank=2, alpha=2.0), QuantizerSettings(), False),
         ("layers", _layers, Lora(rank=3, trained=frozenset({"head"})), QuantizerSettings(), False),
-        ("quantised", _layers, Lora(rank=2), small, False),
+        ("quantized", _layers, Lora(rank=2), small, False),
         ("half", products, Lora(rank=1), QuantizerSettings(), True),
     ]
     result = []

@@ -163,7 +163,7 @@ class CTrainingMemory : public MemoryTest {
     return {weights_.size(), weights_.data()};
   }
 
-  std::string file_ = NormalisingNetwork();
+  std::string file_ = NormalizingNetwork();
   MSTrainCfgHandle config_ = nullptr;
   std::vector<MSTensorHandle> weights_;
 };

@@ -42,7 +42,7 @@ extern "C" size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most);
 
 namespace {
 // Numbers of a file are little-endian and mostly aligned. Bytes that come or go spoil every offset behind them, so most
-// changes leave everything in its place: a number that is special, a neighbour of the one before, or one from
+// changes leave everything in its place: a number that is special, a neighbor of the one before, or one from
 // elsewhere.
 void ChangeNumber(uint8_t *data, size_t size, std::mt19937 *draw) {
   constexpr int64_t kSpecial[] = {0,   1,   2,   3,   4,     7,         8,         -1,     -2,

@@ -1,4 +1,4 @@
-"""Files of one node: every operator with any number of operands of any type, with and without quantisation records.
+"""Files of one node: every operator with any number of operands of any type, with and without quantization records.
 
     python -m tests.fuzz.matrix <folder> [--step 7] [--cases 2]     # writes the files
 
@@ -115,7 +115,7 @@ def _spoil_operand(operand: Operand, rng: random.Random) -> Operand:
 
 
 def _as_integers(operand: Operand, kind: DataType, records: Sequence[QuantParam], rng: random.Random) -> Operand:
-    """A real operand as a quantised one."""
+    """A real operand as a quantized one."""
     if operand.type != DataType.FLOAT32:
         return operand
     data = operand.data and rng.randbytes(len(operand.data) // 4 * SIZES.get(kind, 1))
@@ -123,7 +123,7 @@ def _as_integers(operand: Operand, kind: DataType, records: Sequence[QuantParam]
 
 
 def spoiled(case: Case, variant: int) -> bytes:
-    """A file of the case's node with other operands. Even variants are quantised first."""
+    """A file of the case's node with other operands. Even variants are quantized first."""
     rng = random.Random(f"{case.name} {variant}")
     arrays = [array for array in case.inputs if array is not None]
     read = [_operand(array, i in case.constants or rng.random() < 0.2) for i, array in enumerate(arrays)]

@@ -105,7 +105,7 @@ def _contents(meta: MetaGraph, model: list[Tensor], rng: random.Random) -> None:
 
 
 def _type(meta: MetaGraph, model: list[Tensor], rng: random.Random) -> None:
-    """Of another type, with as many bytes as that takes, and at times quantised."""
+    """Of another type, with as many bytes as that takes, and at times quantized."""
     tensor = _any(meta, rng)
     kind, size = rng.choice(
         ((DataType.INT8, 1), (DataType.FLOAT16, 2), (DataType.INT32, 4), (DataType.FLOAT64, 8), (DataType.BOOL, 1))

@@ -1,4 +1,4 @@
-"""Structured lies for training files: what an optimiser, a gradient, a variable or a layer of training is made of."""
+"""Structured lies for training files: what an optimizer, a gradient, a variable or a layer of training is made of."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mslite.converter.mindir.ops.tables import CNode, MetaGraph, Tensor
 from . import mutate_ms
 
 GRADIENTS = {"SGD": 1, "ApplyMomentum": 3, "Adam": 9, "AdamWeightDecay": 8}
-"""The operand of each optimiser that is the gradient."""
+"""The operand of each optimizer that is the gradient."""
 
 COUNTED = {"Unique": 1, "NonZero": 1, "Range": 3, "Where": 1}
 """Operators whose result has a size that depends on data, and how many operands they take."""
@@ -33,7 +33,7 @@ def _kind(node: CNode) -> str:
     return "" if node.primitive is None else type(node.primitive).__name__
 
 
-def _optimisers(meta: MetaGraph) -> list[CNode]:
+def _optimizers(meta: MetaGraph) -> list[CNode]:
     return [node for node in meta.nodes or [] if _kind(node) in GRADIENTS and node.inputIndex]
 
 
@@ -61,15 +61,15 @@ def _small_integers(meta: MetaGraph, rng: random.Random) -> int:
 
 
 def _gradient_through(meta: MetaGraph, rng: random.Random) -> None:
-    """Puts another node between a gradient and its optimiser."""
-    found = _optimisers(meta)
+    """Puts another node between a gradient and its optimizer."""
+    found = _optimizers(meta)
     if not found:
         return
-    optimiser = rng.choice(found)
-    place = GRADIENTS[_kind(optimiser)]
-    if place >= len(optimiser.inputIndex or ()):
+    optimizer = rng.choice(found)
+    place = GRADIENTS[_kind(optimizer)]
+    if place >= len(optimizer.inputIndex or ()):
         return
-    gradient = (optimiser.inputIndex or ())[place]
+    gradient = (optimizer.inputIndex or ())[place]
     source = gradient if rng.random() < 0.7 else rng.randrange(len(meta.allTensors or []))
     dims = (meta.allTensors or [])[source].dims if source < len(meta.allTensors or []) else ()
     for _ in range(rng.choice((1, 1, 2))):
@@ -85,16 +85,16 @@ def _gradient_through(meta: MetaGraph, rng: random.Random) -> None:
         nodes.append(node)
         for graph in (meta.subGraph or [])[:1]:
             order = list(graph.nodeIndices or ())
-            at = nodes.index(optimiser)
+            at = nodes.index(optimizer)
             order.insert(order.index(at) if at in order else len(order), len(nodes) - 1)
             graph.nodeIndices = tuple(order)
         source = result
-    _replace(optimiser, place, source)
+    _replace(optimizer, place, source)
 
 
 def _operand(meta: MetaGraph, rng: random.Random) -> None:
-    """An optimiser, an assignment or any layer with another tensor for an operand, or with less operands."""
-    nodes = _optimisers(meta) if rng.random() < 0.7 else meta.nodes or []
+    """An optimizer, an assignment or any layer with another tensor for an operand, or with less operands."""
+    nodes = _optimizers(meta) if rng.random() < 0.7 else meta.nodes or []
     nodes = [node for node in nodes if node.inputIndex]
     if not nodes:
         return
@@ -103,14 +103,14 @@ def _operand(meta: MetaGraph, rng: random.Random) -> None:
     if rng.random() < 0.2:
         node.inputIndex = tuple(inputs[: rng.randrange(len(inputs))])
         return
-    others = [index for one in _optimisers(meta) for index in one.inputIndex or ()]
+    others = [index for one in _optimizers(meta) for index in one.inputIndex or ()]
     _replace(node, rng.randrange(len(inputs)), rng.choice(others or [0]))
 
 
 def _resize_constant(meta: MetaGraph, rng: random.Random) -> None:
-    """A constant of an optimiser, or of any node, with other dimensions and as many bytes as these ask for."""
+    """A constant of an optimizer, or of any node, with other dimensions and as many bytes as these ask for."""
     tensors = meta.allTensors or []
-    used = [index for node in _optimisers(meta) for index in node.inputIndex or () if index < len(tensors)]
+    used = [index for node in _optimizers(meta) for index in node.inputIndex or () if index < len(tensors)]
     constants = [tensors[index] for index in used if tensors[index].data] if rng.random() < 0.8 else []
     constants = constants or [tensor for tensor in tensors if tensor.data]
     if not constants:
@@ -146,7 +146,7 @@ def _rename(meta: MetaGraph, rng: random.Random) -> None:
 
 
 def _output(meta: MetaGraph, rng: random.Random) -> None:
-    """Less or more results of a layer that is another one in training, or of an optimiser."""
+    """Less or more results of a layer that is another one in training, or of an optimizer."""
     layers = ("FusedBatchNorm", "Dropout", "LayerNormFusion", "LSTM", "LSTMGradData", "BatchNormGrad", *GRADIENTS)
     nodes = [node for node in meta.nodes or [] if _kind(node) in layers and node.outputIndex]
     if not nodes:

@@ -11,7 +11,7 @@ from onnx import TensorProto, helper
 
 from mslite.converter.convert import convert
 from mslite.converter.options import Options
-from tests.converter.onnx_models import quantised_network, small_network
+from tests.converter.onnx_models import quantized_network, small_network
 from tests.parsers.tf import archive
 from tests.parsers.tflite.tflite_build import Tensor, single
 
@@ -25,7 +25,7 @@ _MOST_BYTES = 30_000
 def onnx_seeds() -> list[bytes]:
     """Layers, control flow and integers."""
     with tempfile.TemporaryDirectory() as name:
-        made = [small_network(Path(name) / "a.onnx"), quantised_network(Path(name) / "b.onnx")]
+        made = [small_network(Path(name) / "a.onnx"), quantized_network(Path(name) / "b.onnx")]
         files = [path.read_bytes() for path in (*made, ROOT / "examples" / "digits" / "digits.onnx")]
     weights = np.zeros((1, 8, 4), np.float32)
     models = [

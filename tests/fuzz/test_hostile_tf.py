@@ -21,7 +21,7 @@ HUGE = (1 << 63) - 1
 
 def test_converter_survives_hostile_graphs(tmp_path: Path) -> None:
     good = [archive.read(name).content for name in archive.names()]
-    spread = [good[number * 7 % len(good)] for number in range(VARIANTS)]  # neighbours are alike
+    spread = [good[number * 7 % len(good)] for number in range(VARIANTS)]  # neighbors are alike
     codes = check_conversions(variants(spread, VARIANTS, mutate, tmp_path, ".pb"))
     assert codes[SUCCESS] < VARIANTS * 2 // 3, "too few files were refused"
 

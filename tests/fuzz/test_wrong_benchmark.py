@@ -107,12 +107,12 @@ def test_one_clear_error(flags: list[str], status: int, message: str, folder: Pa
     assert result.returncode == status
     assert result.stdout == ""
     lines = [line for line in result.stderr.splitlines() if not line.startswith("note: ")]
-    hint = "benchmark --help shows the flags" if status == 2 else f"Run Benchmark {modelled(flags)} Failed : -1"
+    hint = "benchmark --help shows the flags" if status == 2 else f"Run Benchmark {modeled(flags)} Failed : -1"
     assert len(lines) == 2
     assert lines[1] == hint
 
 
-def modelled(flags: list[str]) -> str:
+def modeled(flags: list[str]) -> str:
     return next(flag.partition("=")[2] for flag in flags if flag.startswith("--modelFile="))
 
 
@@ -167,7 +167,7 @@ def test_an_open_batch_is_one_and_said(image: Path) -> None:
 
 
 @pytest.mark.skipif(not BUILD, reason="set MSLITE_BUILD or MSLITE_SANITIZE_BUILD to a build folder")
-def test_the_other_layout_is_recognised(image: Path) -> None:
+def test_the_other_layout_is_recognized(image: Path) -> None:
     result = started(f"--modelFile={image}", "--inputShapes=1,2,6,5")
     assert result.returncode == 1
     assert "Input 'image' is NHWC, [?, 6, 5, 2] in the file, and [1, 2, 6, 5] looks like NCHW" in result.stderr

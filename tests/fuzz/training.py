@@ -46,7 +46,7 @@ def save(path: Path, nodes: list[object], x: list[int], y: list[int], weights: d
 
 
 def _network(path: Path) -> Path:
-    """A convolution, batch normalisation, pooling and a layer."""
+    """A convolution, batch normalization, pooling and a layer."""
     nodes = [
         helper.make_node("Conv", ["x", "kernel"], ["a"], "conv", kernel_shape=[3, 3]),
         helper.make_node("BatchNormalization", ["a", "scale", "offset", "mean", "variance"], ["b"], "norm"),
@@ -81,7 +81,7 @@ def products(path: Path) -> Path:
 
 
 def seeds() -> list[bytes]:
-    """Sound training files, one of each optimiser and of each kind of layer and of setting that training has."""
+    """Sound training files, one of each optimizer and of each kind of layer and of setting that training has."""
     made = [
         (_network, TrainSettings(Loss.SPARSE_SOFTMAX, Optimizer.ADAM, batch_norm=BatchNorm.TRAIN)),
         (_network, TrainSettings(Loss.SPARSE_SOFTMAX, Optimizer.SGD, clip_norm=1.0)),

@@ -71,9 +71,9 @@ class MemoryTest : public testing::Test {
   std::string folder_;
 };
 
-// logits = x w^T and batch normalisation of them; their cross entropy. SGD has states that steps do not change where
-// they are, and what is normalised moves statistics in the forward pass.
-inline std::string NormalisingNetwork() {
+// logits = x w^T and batch normalization of them; their cross entropy. SGD has states that steps do not change where
+// they are, and what is normalized moves statistics in the forward pass.
+inline std::string NormalizingNetwork() {
   ModelBuilder m;
   auto &b = m.builder;
   constexpr int32_t kRows = 4, kFeatures = 3;

@@ -133,7 +133,7 @@ class TrainingMemory : public MemoryTest {
     EXPECT_GT(tried_, 0) << call.name;
   }
 
-  const std::string file_ = NormalisingNetwork();
+  const std::string file_ = NormalizingNetwork();
   const std::shared_ptr<Context> context_ = OneThread();
   int tried_ = 0;  // allocations
   std::vector<MSTensor> weights_, params_, gradients_, rows_;

@@ -27,9 +27,9 @@ class Kernel:
     in_place: bool
 
 
-QUANTISED = frozenset(_native.quantised_kernels())
+QUANTIZED = frozenset(_native.quantized_kernels())
 """Kernels on stored integers: their operands carry records, which a case cannot."""
-KERNELS = tuple(kernel for kernel in (Kernel(*entry) for entry in _native.kernels()) if kernel.name not in QUANTISED)
+KERNELS = tuple(kernel for kernel in (Kernel(*entry) for entry in _native.kernels()) if kernel.name not in QUANTIZED)
 
 
 def inputs_of(case: Case) -> list[Array]:

@@ -43,7 +43,7 @@ CASES: dict[str, make.Maker] = {
     "CUMSUM": make.same(make.scalar(1), options=("CumsumOptions", {})),
     "DEPTHWISE_CONV_2D": make.depthwise,
     "DEPTH_TO_SPACE": make.same(source=(2, 4, 6, 12), shape=(2, 8, 12, 3), options=("DepthToSpaceOptions", {0: ("int", 2)})),
-    "DEQUANTIZE": make.dequantise,
+    "DEQUANTIZE": make.dequantize,
     "DIV": make.binary(0.05, 0.1, ("DivOptions", {})),
     "DYNAMIC_UPDATE_SLICE": make.update,
     "ELU": make.function(0.05, (0.05, -20)),
@@ -89,7 +89,7 @@ CASES: dict[str, make.Maker] = {
     "PADV2": make.padded("PadV2Options"),
     "POW": make.binary(0.05, 0.1, ("PowOptions", {})),
     "PRELU": make.prelu,
-    "QUANTIZE": make.quantise,
+    "QUANTIZE": make.quantize,
     "REDUCE_MAX": make.reduced(None),
     "REDUCE_MIN": make.reduced(None),
     "REDUCE_PROD": make.reduced(0.5),
@@ -159,7 +159,7 @@ def outcome(name: str, dtype: str, isa: str = "scalar") -> str:
     """`equal`; REFUSED; else what is wrong."""
     content, inputs = content_and_inputs(name, dtype)
     try:
-        # ELU is quantised, but not among the reference kernels.
+        # ELU is quantized, but not among the reference kernels.
         wanted = reference(
             content, inputs, resolver="BUILTIN_WITHOUT_DEFAULT_DELEGATES" if name == "ELU" else "BUILTIN_REF"
         )

@@ -1,10 +1,10 @@
-"""One model per quantised operator of ONNX and onnxruntime: which of its nodes compute on real numbers, and are the
+"""One model per quantized operator of ONNX and onnxruntime: which of its nodes compute on real numbers, and are the
 results onnxruntime's?
 
     python -m tests.kernels.integer_audit_onnx [-k TEXT]
 
 prints a line per operator and type: `integers`, or the operators that are left on real numbers; then how far the results
-are from onnxruntime's, in steps of the result where it is quantised, else as a share of the largest magnitude.
+are from onnxruntime's, in steps of the result where it is quantized, else as a share of the largest magnitude.
 """
 
 from __future__ import annotations
@@ -231,7 +231,7 @@ def _blockwise(bits: int) -> Maker:
 
 
 def _blocks(bits: int) -> Maker:
-    """A product with a constant of which each block of 16 has a scale, dequantised in the graph."""
+    """A product with a constant of which each block of 16 has a scale, dequantized in the graph."""
 
     def make(p: Parts) -> dict[str, Any]:
         p.inputs["x"] = np.random.default_rng(1).normal(size=(3, 48)).astype(np.float32)
@@ -251,7 +251,7 @@ def _blocks(bits: int) -> Maker:
     return make
 
 
-def _quantised_blocks(p: Parts) -> dict[str, Any]:
+def _quantized_blocks(p: Parts) -> dict[str, Any]:
     p.inputs["x"] = np.random.default_rng(1).normal(size=(3, 10)).astype(np.float32)
     p.names.append("x")
     p.constant(np.random.default_rng(2).uniform(0.01, 0.1, (3, 3)).astype(np.float32))
@@ -259,7 +259,7 @@ def _quantised_blocks(p: Parts) -> dict[str, Any]:
     return {"axis": 1, "block_size": 4}
 
 
-def _dequantised_blocks(p: Parts) -> dict[str, Any]:
+def _dequantized_blocks(p: Parts) -> dict[str, Any]:
     p.stored((3, 10))
     p.constant(np.random.default_rng(2).uniform(0.01, 0.1, (3, 3)).astype(np.float32))
     p.constant(np.full((3, 3), p.point()))
@@ -303,8 +303,8 @@ CASES: Mapping[str, tuple[str, Maker, Sequence[str]]] = {
     "MatMulInteger": ("", _matmul_integer, ("int8", "uint8")),
     "MatMulInteger two": ("", _matmul_integer_two, ("int8", "uint8")),
     "DynamicQuantizeLinear": ("", _dynamic_range, ("uint8",)),
-    "QuantizeLinear blocks": ("", _quantised_blocks, DTYPES),
-    "DequantizeLinear blocks": ("", _dequantised_blocks, DTYPES),
+    "QuantizeLinear blocks": ("", _quantized_blocks, DTYPES),
+    "DequantizeLinear blocks": ("", _dequantized_blocks, DTYPES),
     "MatMul blocks of 4 bits": ("", _blocks(4), ("int8", "uint8")),
     "MatMul blocks of 8 bits": ("", _blocks(8), ("int8", "uint8")),
     "QLinearAdd": (_MICROSOFT, _binary, DTYPES),

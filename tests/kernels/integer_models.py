@@ -26,7 +26,7 @@ scales = st.floats(0.002, 0.3).map(lambda value: float(np.float32(value)))
 
 
 def zero_points(dtype: str) -> st.SearchStrategy[int]:
-    """Zero points as quantised models have them: 0 for int16."""
+    """Zero points as quantized models have them: 0 for int16."""
     return st.just(0) if dtype == "int16" else st.integers(int(np.iinfo(dtype).min), int(np.iinfo(dtype).max))
 
 

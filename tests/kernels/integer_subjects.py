@@ -1,4 +1,4 @@
-"""Models of one quantised TensorFlow Lite operator, by type of stored integers: what the integer audit's table is made of."""
+"""Models of one quantized TensorFlow Lite operator, by type of stored integers: what the integer audit's table is made of."""
 
 from __future__ import annotations
 
@@ -352,12 +352,12 @@ def broadcast(dtype: str) -> Subject:
     )
 
 
-def quantise(dtype: str) -> Subject:
+def quantize(dtype: str) -> Subject:
     return Subject([Tensor("x", SHAPE), activations(dtype, name="y")], ("QuantizeOptions", {}),
                    inputs=[np.random.default_rng(1).normal(size=SHAPE).astype(np.float32)])  # fmt: skip
 
 
-def dequantise(dtype: str) -> Subject:
+def dequantize(dtype: str) -> Subject:
     return Subject([activations(dtype), Tensor("y", SHAPE)], ("DequantizeOptions", {}))
 
 

@@ -161,7 +161,7 @@ inline std::vector<int8_t> Run(const mslite_kernel &kernel, Call *call) {
   const mslite_tensor *inputs[3] = {&call->x, &call->weight, call->has_bias ? &call->bias : nullptr};
   const mslite_tensor *output = &call->y;
   const mslite_node node = {call->op, call->params(), 3, 1, inputs, &output, 0};
-  if (kernel.op != call->op || kernel.quantised == 0 || kernel.support(&node) <= 0) return {};
+  if (kernel.op != call->op || kernel.quantized == 0 || kernel.support(&node) <= 0) return {};
   const Prepared prepared = Prepare(kernel, node, 0xA5);
   const mslite_schedule &schedule = prepared.schedule;
   const std::vector<int64_t> &derived = prepared.derived, &packed = prepared.packed;

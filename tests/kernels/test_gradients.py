@@ -44,15 +44,15 @@ def agree(op: Operator, inputs: Sequence[Array], wanted: Sequence[Array], consta
             assert difference(own, other.reshape(own.shape), 1e-5) == "", name
 
 
-def _normalised(x: Array, mean: Array, variance: Array, epsilon: float) -> Array:
+def _normalized(x: Array, mean: Array, variance: Array, epsilon: float) -> Array:
     return np.asarray((x - mean) / np.sqrt(variance + epsilon))
 
 
-def test_batch_normalisation_by_statistics_of_the_batch() -> None:
+def test_batch_normalization_by_statistics_of_the_batch() -> None:
     x, dy, scale, offset = numbers(3, 4, 2, 5), numbers(3, 4, 2, 5), numbers(5), numbers(5)
 
     def forward(x: Array, scale: Array, offset: Array) -> Array:
-        return _normalised(x, x.mean(axis=(0, 1, 2)), x.var(axis=(0, 1, 2)), 1e-3) * scale + offset
+        return _normalized(x, x.mean(axis=(0, 1, 2)), x.var(axis=(0, 1, 2)), 1e-3) * scale + offset
 
     op = training.BatchNormTraining(epsilon=1e-3)
     running = (numbers(5), numbers(5, low=0.5))
@@ -66,30 +66,30 @@ def test_batch_normalisation_by_statistics_of_the_batch() -> None:
     )
 
 
-def test_batch_normalisation_by_constant_statistics() -> None:
+def test_batch_normalization_by_constant_statistics() -> None:
     x, dy, scale, offset = numbers(3, 4, 2, 5), numbers(3, 4, 2, 5), numbers(5), numbers(5)
     mean, variance = numbers(5), numbers(5, low=0.5)
 
     def forward(x: Array, scale: Array, offset: Array) -> Array:
-        return _normalised(x, mean.astype(np.float64), variance.astype(np.float64), 1e-3) * scale + offset
+        return _normalized(x, mean.astype(np.float64), variance.astype(np.float64), 1e-3) * scale + offset
 
     op = training.BatchNormGrad(epsilon=1e-3, is_training=False)
     agree(op, [dy, x, scale, mean, variance], differences(forward, [x, scale, offset], dy))
 
 
 @pytest.mark.parametrize("spread", [1e-3, 1.0])
-def test_batch_normalisation_far_from_zero(spread: float) -> None:
+def test_batch_normalization_far_from_zero(spread: float) -> None:
     """Where the mean is large next to the deviation, rounding it would show in every element."""
     x = (1000 + spread * numbers(200, 3)).astype(np.float32)
     one, zero = np.ones(3, np.float32), np.zeros(3, np.float32)
     wide = x.astype(np.float64)
-    wanted = _normalised(wide, wide.mean(axis=0), wide.var(axis=0), 1e-9).astype(np.float32)
+    wanted = _normalized(wide, wide.mean(axis=0), wide.var(axis=0), 1e-9).astype(np.float32)
     for name, (y, *_) in results(training.BatchNormTraining(epsilon=1e-9), [x, one, zero, zero, one], (), 5):
         assert difference(y, wanted, 3e-7) == "", name
 
 
 @pytest.mark.parametrize(("rows", "channels"), [(2, 70), (40, 3), (40, 24), (3000, 16), (1500, 67), (700, 200)])
-def test_batch_normalisation_of_many_rows_and_channels(rows: int, channels: int) -> None:
+def test_batch_normalization_of_many_rows_and_channels(rows: int, channels: int) -> None:
     """More than one part, vectors that hang over the last channel, and rows that do not fill a run."""
     x, dy, scale, offset = numbers(rows, channels), numbers(rows, channels), numbers(channels), numbers(channels)
     old_mean, old_variance = numbers(channels), numbers(channels, low=0.5)
@@ -117,13 +117,13 @@ def test_biases_of_few_channels(rows: int, channels: int) -> None:
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 1e-2])
-def test_layer_normalisation(epsilon: float) -> None:
+def test_layer_normalization(epsilon: float) -> None:
     """The operator has no epsilon: the forward pass's is added to the variance that it is given."""
     x, dy, gamma, beta = numbers(4, 3, 5), numbers(4, 3, 5), numbers(3, 5), numbers(3, 5)
 
     def forward(x: Array, gamma: Array, beta: Array) -> Array:
         mean, variance = x.mean(axis=(1, 2), keepdims=True), x.var(axis=(1, 2), keepdims=True)
-        return _normalised(x, mean, variance, epsilon) * gamma + beta
+        return _normalized(x, mean, variance, epsilon) * gamma + beta
 
     wide = x.astype(np.float64)
     variance = (wide.var(axis=(1, 2), keepdims=True) + epsilon).astype(np.float32)
@@ -133,7 +133,7 @@ def test_layer_normalisation(epsilon: float) -> None:
 
 
 def test_dropout() -> None:
-    """The share that stays, its independence of neighbours, and a gradient through the same mask."""
+    """The share that stays, its independence of neighbors, and a gradient through the same mask."""
     x, dy, seed = numbers(100_000), numbers(100_000), np.asarray([7, 0], np.int32)
     masks = []
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""Whatever LiteRT's reference kernels quantise is computed on integers here, to the bit; what differs is named."""
+"""Whatever LiteRT's reference kernels quantize is computed on integers here, to the bit; what differs is named."""
 
 from __future__ import annotations
 

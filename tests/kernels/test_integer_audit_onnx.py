@@ -1,4 +1,4 @@
-"""Quantised operators of ONNX and onnxruntime are computed on integers; those that are not are named. Results are those
+"""Quantized operators of ONNX and onnxruntime are computed on integers; those that are not are named. Results are those
 of onnxruntime, or a step away where its real numbers fall to the other side of a half."""
 
 from __future__ import annotations

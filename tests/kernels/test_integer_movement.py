@@ -1,4 +1,4 @@
-"""Operators that move stored integers, or mix neighbours, give those of LiteRT's reference kernels, to the bit."""
+"""Operators that move stored integers, or mix neighbors, give those of LiteRT's reference kernels, to the bit."""
 
 from __future__ import annotations
 

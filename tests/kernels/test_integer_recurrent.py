@@ -45,11 +45,11 @@ class Tensors:
 
 
 @pytest.mark.parametrize("time_major", [False, True])
-@pytest.mark.parametrize("normalised", [False, True])
+@pytest.mark.parametrize("normalized", [False, True])
 @pytest.mark.parametrize("projected", [False, True])
 @EXAMPLES
 @given(data=st.data())
-def test_lstm(time_major: bool, normalised: bool, projected: bool, data: st.DataObject) -> None:
+def test_lstm(time_major: bool, normalized: bool, projected: bool, data: st.DataObject) -> None:
     draw = data.draw
     batch, steps, size = draw(st.integers(1, 3)), draw(st.integers(2, 5)), draw(st.integers(1, 40))
     units = draw(st.integers(2, 20))
@@ -74,7 +74,7 @@ def test_lstm(time_major: bool, normalised: bool, projected: bool, data: st.Data
     t.operand(Tensor("hidden", (batch, outputs), "int8", quant=state, variable=True))
     t.operand(Tensor("cell", (batch, units), "int16", quant=(2.0 ** -draw(st.integers(9, 15)), 0), variable=True))
     for gate in range(4):
-        t.weight(normalised and (gate > 0 or not coupled), "int16", (units,), next(weight_scales) / 1000)
+        t.weight(normalized and (gate > 0 or not coupled), "int16", (units,), next(weight_scales) / 1000)
     between = [
         t.add(Tensor(f"between{gate}", (0,), "int16", quant=(float(np.float32(2.0**-12 * (1 + gate / 3))), 0)))
         for gate in range(4)
@@ -162,7 +162,7 @@ def test_filters_remember_the_runs_before(tmp_path: Path) -> None:
 
 
 def _full_kernel(
-    t: Tensors, draw: st.DrawFn, shape: tuple[int, int], sizes: tuple[int, int, int], coupled: bool, normalised: bool
+    t: Tensors, draw: st.DrawFn, shape: tuple[int, int], sizes: tuple[int, int, int], coupled: bool, normalized: bool
 ) -> None:
     """The operands of an LSTM's full kernel on stored integers; `sizes`: input, units, and what they are projected to."""
     size, units, outputs = sizes
@@ -175,14 +175,14 @@ def _full_kernel(
         t.operand(None)
     for gate in range(4):
         t.weight(gate > 0 or not coupled, "int32", (units,), next(weight_scales) / 100)
-    projected = outputs != units or normalised
+    projected = outputs != units or normalized
     t.weight(projected, "int8", (outputs, units), next(weight_scales))
     t.weight(projected, "int32", (outputs,), 0.0001)
     state = (float(np.float32(draw(st.floats(0.003, 0.02)))), draw(zero_points("int8")))
     t.operand(Tensor("hidden", (shape[0], outputs), "int8", quant=state, variable=True))
     t.operand(Tensor("cell", (shape[0], units), "int16", quant=(2.0**-15, 0), variable=True))
     for gate in range(4):
-        t.weight(normalised and (gate > 0 or not coupled), "int16", (units,), next(weight_scales) / 1000)
+        t.weight(normalized and (gate > 0 or not coupled), "int16", (units,), next(weight_scales) / 1000)
     t.add(Tensor("y", (shape[0], outputs), "int8", quant=state))
 
 
@@ -207,7 +207,7 @@ def test_lstm_of_the_full_kernel(data: st.DataObject) -> None:
 @EXAMPLES
 @given(data=st.data())
 def test_lstm_with_products_of_8_bits(data: st.DataObject) -> None:
-    """The source's "8x8_8": coupled gates, normalised and projected."""
+    """The source's "8x8_8": coupled gates, normalized and projected."""
     draw = data.draw
     batch, size, units = draw(st.integers(1, 3)), draw(st.integers(1, 40)), draw(st.integers(2, 20))
     t = Tensors(np.random.default_rng(draw(st.integers(0, 999))))

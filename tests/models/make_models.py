@@ -32,9 +32,9 @@ def _int8(name: str, shape: tuple[int, ...], scale: float, zero: int = 0) -> Val
     return Value(name, DataType.INT8, shape, quant=(QuantParam(scale=scale, zeroPoint=zero),))
 
 
-def quantised() -> Module:
+def quantized() -> Module:
     """Casts, a convolution with a scale per channel, a concatenation of different scales, a matrix product; then a
-    product of activations that are quantised at run time."""
+    product of activations that are quantized at run time."""
     draw = np.random.default_rng(1)
     weight = constant("w", draw.integers(-127, 128, (4, 3, 3, 2)).astype(np.int8), Format.NHWC)
     weight.quant = tuple(QuantParam(scale=0.01 * (k + 1)) for k in range(4))
@@ -58,13 +58,13 @@ def quantised() -> Module:
     )  # fmt: skip
     number = (int(DataType.FLOAT32), int(DataType.INT8))
     nodes = [
-        _node(QuantDTypeCast(src_t=number[0], dst_t=number[1]), "quantise", [x], q, QuantType.QUANT_NONE),
+        _node(QuantDTypeCast(src_t=number[0], dst_t=number[1]), "quantize", [x], q, QuantType.QUANT_NONE),
         _node(convolution, "convolution", [q, weight, bias], conv),
         _node(Activation(activation_type=ActivationType.RELU), "rectify", [conv], relu),
         _node(Concat(axis=3), "concat", [conv, relu], both),
         _node(Reshape(), "flatten", [both, constant("shape", np.array([1, 200], np.int32))], flat),
         _node(FullConnection(has_bias=False), "dense", [flat, dense], scores),
-        _node(QuantDTypeCast(src_t=number[1], dst_t=number[0]), "dequantise", [scores], real, QuantType.QUANT_NONE),
+        _node(QuantDTypeCast(src_t=number[1], dst_t=number[0]), "dequantize", [scores], real, QuantType.QUANT_NONE),
         _node(DynamicQuant(), "dynamic_quant", [real], dynamic, QuantType.QUANT_NONE),
         _node(MatMulFusion(), "product", [dynamic, last], y, QuantType.QUANT_DYNAMIC),
     ]
@@ -99,7 +99,7 @@ def packed() -> Module:
 
 
 if __name__ == "__main__":
-    for name, module in (("quantised", quantised()), ("packed", packed())):
+    for name, module in (("quantized", quantized()), ("packed", packed())):
         path = FOLDER / f"{name}.ms"
         path.unlink(missing_ok=True)
         module_io.save(module, path)

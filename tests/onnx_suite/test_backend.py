@@ -20,9 +20,9 @@ def model(operator: str = "Sub") -> ModelProto:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
-@pytest.mark.parametrize("optimise", [True, False])
-def test_a_prepared_model_runs_with_other_sizes(optimise: bool) -> None:
-    prepared = onnx_backend.prepare(model(), optimise=optimise)
+@pytest.mark.parametrize("optimize", [True, False])
+def test_a_prepared_model_runs_with_other_sizes(optimize: bool) -> None:
+    prepared = onnx_backend.prepare(model(), optimize=optimize)
     for rows in (1, 4, 2):
         x, y = np.repeat(X, rows, 0), np.repeat(Y, rows, 0)
         np.testing.assert_array_equal(prepared.run([x, y])[0], x - y)

@@ -135,8 +135,8 @@ def test_integers_of_onnxruntime(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not bench_networks(), reason="build/bench-models is not there: `make build/bench-models`")
 @pytest.mark.parametrize("path", bench_networks(), ids=name_of)
-def test_full_quantisation(path: Path, tmp_path: Path) -> None:
-    """The twelve networks as mslite's quantiser makes integers of them."""
+def test_full_quantization(path: Path, tmp_path: Path) -> None:
+    """The twelve networks as mslite's quantizer makes integers of them."""
     plain = tmp_path / "plain"
     files_of([path], plain)
     operands, _ = predicted(plain / f"{name_of(path)}.ms")
@@ -149,7 +149,7 @@ def test_full_quantisation(path: Path, tmp_path: Path) -> None:
 
 
 def calibration(path: Path, operands: list[Array], folder: Path) -> str:
-    """The settings of a quantisation on the operands."""
+    """The settings of a quantization on the operands."""
     names = ["image"] if len(operands) == 1 else ["ids", "mask"]
     for name, array in zip(names, operands, strict=True):
         (folder / name).mkdir()

@@ -1,4 +1,4 @@
-"""Cases of the rules that recognise spelled-out normalisations other than LayerNorm."""
+"""Cases of the rules that recognize spelled-out normalizations other than LayerNorm."""
 
 from __future__ import annotations
 
@@ -25,30 +25,30 @@ MEAN = ReduceFusion(mode=ReduceMode.ReduceMean, keep_dims=True)
 EPSILON = np.float32(1e-3)
 
 
-def _normalised(b: Builder, x: Value, spelling: str, axes: tuple[int, ...]) -> Value:
+def _normalized(b: Builder, x: Value, spelling: str, axes: tuple[int, ...]) -> Value:
     mean = b.call(MEAN, x, integers(*axes))
     if spelling == "keras":
         variance = b.call(ADD, b.call(MEAN, b.call(SquaredDifference(), x, mean), integers(*axes)), EPSILON)
         factor = b.call(MUL, b.call(Rsqrt(), variance), numbers(6))
         return b.call(ADD, b.call(MUL, x, factor), b.call(SUB, numbers(6, seed=1), b.call(MUL, mean, factor)))
-    centred = b.call(SUB, x, mean)
-    variance = b.call(ADD, b.call(MEAN, b.call(MUL, centred, centred), integers(*axes)), EPSILON)
+    centered = b.call(SUB, x, mean)
+    variance = b.call(ADD, b.call(MEAN, b.call(MUL, centered, centered), integers(*axes)), EPSILON)
     deviation = b.call(Sqrt(), variance)
     if spelling == "torch":
-        return b.call(DIV, centred, deviation)
+        return b.call(DIV, centered, deviation)
     inverse = b.call(Reciprocal(), deviation) if spelling == "reciprocal" else b.call(DIV, np.float32(1), deviation)
-    return b.call(MUL, centred, inverse)
+    return b.call(MUL, centered, inverse)
 
 
 def instance_norm(spelling: str, axes: tuple[int, ...] = (1, 2)) -> Module:
     """On NHWC, where the layout pass leaves the pixels as dimensions 1 and 2."""
     b = Builder()
-    return b.module(_normalised(b, b.input(2, 5, 4, 6), spelling, axes))
+    return b.module(_normalized(b, b.input(2, 5, 4, 6), spelling, axes))
 
 
 def instance_norm_line() -> Module:
     b = Builder()
-    return b.module(_normalised(b, b.input(2, 9, 6), "torch", (-2,)))
+    return b.module(_normalized(b, b.input(2, 9, 6), "torch", (-2,)))
 
 
 def rms_norm(spelling: str, axes: tuple[int, ...] = (-1,)) -> Module:

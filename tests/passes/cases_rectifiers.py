@@ -1,4 +1,4 @@
-"""Cases of the rules that recognise spelled-out rectifiers."""
+"""Cases of the rules that recognize spelled-out rectifiers."""
 
 from __future__ import annotations
 

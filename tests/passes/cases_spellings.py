@@ -1,4 +1,4 @@
-"""Cases of the rules that recognise spelled-out operators."""
+"""Cases of the rules that recognize spelled-out operators."""
 
 from __future__ import annotations
 
@@ -89,26 +89,26 @@ def layer_norm(spelling: str, axes: tuple[int, ...] = (-1,), affine: bool = True
     b = Builder()
     x = b.input(2, 5, 8)
     mean = b.call(MEAN, x, integers(*axes))
-    centred = b.call(SUB, x, mean)
+    centered = b.call(SUB, x, mean)
     squared = {
-        "pow": lambda: b.call(PowFusion(), centred, f(2)),
-        "square": lambda: b.call(Square(), centred),
-        "product": lambda: b.call(MUL, centred, centred),
+        "pow": lambda: b.call(PowFusion(), centered, f(2)),
+        "square": lambda: b.call(Square(), centered),
+        "product": lambda: b.call(MUL, centered, centered),
         "keras": lambda: b.call(SquaredDifference(), x, mean),
     }[spelling.partition(" ")[0]]()
     variance = b.call(ADD, b.call(MEAN, squared, integers(*axes)), f(1e-5))
     gamma, beta = numbers(8), numbers(8, seed=1)
     if spelling in ("keras", "keras without beta"):
-        b.graph.nodes = [node for node in b.graph.nodes if node is not centred.producer]
-        if centred.producer:
-            centred.producer.set_inputs(())
+        b.graph.nodes = [node for node in b.graph.nodes if node is not centered.producer]
+        if centered.producer:
+            centered.producer.set_inputs(())
         factor = b.call(MUL, b.call(Rsqrt(), variance), gamma)
         if spelling == "keras":
             shift = b.call(SUB, beta, b.call(MUL, mean, factor))
         else:
             shift = b.call(MUL, b.call(Neg(), mean), factor)
         return b.module(b.call(ADD, b.call(MUL, x, factor), shift))
-    y = b.call(DIV, centred, b.call(Sqrt(), variance))
+    y = b.call(DIV, centered, b.call(Sqrt(), variance))
     return b.module(b.call(ADD, b.call(MUL, y, gamma), beta) if affine else y)
 
 

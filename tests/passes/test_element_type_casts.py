@@ -28,7 +28,7 @@ def operators(module: Module) -> list[str]:
     return [node.op.name for node in module.main.nodes]
 
 
-def test_neighbours_share_their_casts() -> None:
+def test_neighbors_share_their_casts() -> None:
     module, context = chain(DataType.FLOAT64, Celu, Celu)
     cast_unsupported_types(module, context)
     assert operators(module) == ["Cast", "Celu", "Celu", "Cast"]

@@ -54,7 +54,7 @@ def test_a_shape_chain_needs_no_data() -> None:
     assert module.main.nodes[0].inputs[1].array().tolist() == [3, -1]
 
 
-def test_quantised_constants_are_moved_but_never_computed_on() -> None:
+def test_quantized_constants_are_moved_but_never_computed_on() -> None:
     """scale * (q - zero point) is what they mean: the sum of two is not the sum of their integers."""
     record = (QuantParam(scale=0.5, zeroPoint=3),)
     b = Builder()
@@ -175,7 +175,7 @@ def test_equal_calls_are_made_once() -> None:
 
 @pytest.mark.parametrize("where", ["operand", "result", "node"])
 @pytest.mark.parametrize("dtype", [np.int16, np.int32])
-def test_quantised_values_are_named_when_they_are_not_computed_on(where: str, dtype: type[np.generic]) -> None:
+def test_quantized_values_are_named_when_they_are_not_computed_on(where: str, dtype: type[np.generic]) -> None:
     b = Builder()
     y = b.call(AddFusion(), np.array([3], dtype), np.array([4], dtype))
     module = b.module(b.call(Concat(axis=0), y, b.input(1, dtype=dtype)))
@@ -188,6 +188,6 @@ def test_quantised_values_are_named_when_they_are_not_computed_on(where: str, dt
     fold_constants(module, context)
     assert operators(module) == ["AddFusion", "Concat"]
     (note,) = context.notes
-    named = {"operand": "'n1_c0' hold quantised", "result": "'n1_0' hold quantised", "node": "it computes on quantised"}
+    named = {"operand": "'n1_c0' hold quantized", "result": "'n1_0' hold quantized", "node": "it computes on quantized"}
     assert note.startswith("AddFusion 'n1' has constant inputs but stays")
     assert named[where] in note

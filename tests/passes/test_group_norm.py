@@ -1,4 +1,4 @@
-"""GroupNorm spelled with InstanceNorm, which is recognised before the layout pass: operators, numbers, a refusal."""
+"""GroupNorm spelled with InstanceNorm, which is recognized before the layout pass: operators, numbers, a refusal."""
 
 from __future__ import annotations
 

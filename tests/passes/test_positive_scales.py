@@ -10,7 +10,7 @@ from mslite.converter.mindir.ops.enums import DataType, QuantType
 from mslite.converter.mindir.ops.matmul import FullConnection
 from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.converter.mindir.positive_scales import with_positive_scales
-from mslite.converter.mindir.quantised import real_numbers
+from mslite.converter.mindir.quantized import real_numbers
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.positive_scales import make_scales_positive
 

@@ -98,7 +98,7 @@ def test_a_blacklisted_rule_does_nothing(name: str) -> None:
     assert operators(module) == before
 
 
-def test_cancelled_transposes_leave_nothing() -> None:
+def test_canceled_transposes_leave_nothing() -> None:
     from mslite.converter.mindir.ops.rearrange import Transpose
     from mslite.converter.mindir.ops.unary import Neg
     from tests.passes.builder import Builder, integers

@@ -1,4 +1,4 @@
-"""Normalisations of images in written files: MindSpore Lite 1.3, 1.5 and 2.7 compute what the source means."""
+"""Normalizations of images in written files: MindSpore Lite 1.3, 1.5 and 2.7 compute what the source means."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def test_every_bit_stays(tmp_path: Path, pads: tuple[int, int, int, int], more: 
     ("more", "reason"),
     [
         ({"border": 0}, "the border is not zero"),
-        ({"after": QuantParam(scale=0.05, zeroPoint=-2)}, "another quantisation"),
+        ({"after": QuantParam(scale=0.05, zeroPoint=-2)}, "another quantization"),
         ({"channels": (1, 0)}, "channels are padded"),
         ({"pad_mode": PadMode.SAME}, "computes its own padding"),
     ],

@@ -21,7 +21,7 @@ from mslite.converter import cli
 ROOT = Path(__file__).parents[2]
 BENCHMARK = ROOT / os.environ.get("MSLITE_BUILD", "build") / "benchmark" / "benchmark"
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-PAGES = ("quantised", "examined", "refused", "generated", "measured")
+PAGES = ("quantized", "examined", "refused", "generated", "measured")
 LOADED = ("clients", "rate")
 """Pages of requests at once, which have no table."""
 SCREEN, PHONE = (1280, 900), (390, 844)
@@ -38,7 +38,7 @@ def network(path: Path, last: str = "Relu") -> Path:
     """Products and activations whose names differ in their middle, with a batch that is open."""
     nodes, weights = [], []
     for index in range(LAYERS):
-        name = f"{PREFIX}block_{index}/expanded_convolution/projection/batch_normalisation"
+        name = f"{PREFIX}block_{index}/expanded_convolution/projection/batch_normalization"
         weight = np.random.default_rng(index).standard_normal((32, 32)).astype(np.float32) / 6
         weights.append(numpy_helper.from_array(weight, f"w{index}"))
         nodes.append(
@@ -65,8 +65,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "[common_quant_param]\nquant_type=FULL_QUANT\n[accuracy_param]\nprocesses=1\n[data_preprocess_param]\n"
         f"calibrate_path=x0:{folder / 'data'}\ncalibrate_size=4\ninput_type=NPY\n"
     )
-    quantised = [f"--configFile={folder / 'quant.cfg'}", f"--quantReport={folder / 'quantised.html'}"]
-    assert cli.main([f"--modelFile={model}", f"--outputFile={folder / 'net'}", *quantised]) == 0
+    quantized = [f"--configFile={folder / 'quant.cfg'}", f"--quantReport={folder / 'quantized.html'}"]
+    assert cli.main([f"--modelFile={model}", f"--outputFile={folder / 'net'}", *quantized]) == 0
     assert cli.main([f"--modelFile={model}", "--check", f"--checkReport={folder / 'examined.html'}"]) == 0
     refused = network(folder / "refused.onnx", "Unknown")
     assert cli.main([f"--modelFile={refused}", "--check", f"--checkReport={folder / 'refused.html'}"]) == 3
@@ -125,7 +125,7 @@ def test_nothing_is_cut_off(name: str, size: tuple[int, int], pages: Path) -> No
         assert found["panels"] == 0
 
 
-@pytest.mark.parametrize("name", ["quantised", "generated", "measured"])
+@pytest.mark.parametrize("name", ["quantized", "generated", "measured"])
 def test_long_names_are_short_and_told_apart(name: str, pages: Path) -> None:
     found = seen(
         pages,

@@ -107,7 +107,7 @@ def run(module: Module, inputs: Sequence[Array], folder: Path) -> list[Array]:
 
 
 def sqnr(wanted: Array, got: Array) -> float:
-    """Signal to quantisation noise in dB."""
+    """Signal to quantization noise in dB."""
     noise = float(((wanted.astype(np.float64) - got) ** 2).sum())
     return float(10 * np.log10((wanted.astype(np.float64) ** 2).sum() / noise)) if noise else float("inf")
 

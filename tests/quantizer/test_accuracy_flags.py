@@ -69,7 +69,7 @@ def test_a_function_of_the_user_keeps_the_budget(arguments: list[str], capsys: p
 
 
 @pytest.mark.parametrize("flag", ["accuracyBudget=cosine:0.9", "quantReport=x.html", "cluster=tcp://a:1"])
-def test_nothing_quantised_by_calibration_has_no_budget(
+def test_nothing_quantized_by_calibration_has_no_budget(
     flag: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     status = main([f"--modelFile={DIGITS / 'digits.onnx'}", f"--outputFile={tmp_path / 'digits'}", f"--{flag}"])

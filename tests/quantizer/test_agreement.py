@@ -12,7 +12,7 @@ from mslite.converter.mindir.module_copy import copy_module
 from mslite.converter.summary import agreement_lines
 from mslite.quantizer.calibration.runner import Runner
 from mslite.quantizer.metrics import cosine, sqnr
-from mslite.quantizer.pipeline import quantise
+from mslite.quantizer.pipeline import quantize
 from mslite.quantizer.results import Agreement
 from mslite.quantizer.rewrite.graph import Boundary
 from mslite.quantizer.settings import quantizer_settings
@@ -25,7 +25,7 @@ def measured(module: Module, given: list[list[Array]], size: int, **rest: Bounda
         "data_preprocess_param": {"calibrate_size": str(size)},
     }
     result = copy_module(module)
-    found = quantise(result, quantizer_settings(sections), given, **rest).agreement  # type: ignore[arg-type]
+    found = quantize(result, quantizer_settings(sections), given, **rest).agreement  # type: ignore[arg-type]
     assert found is not None
     return result, found
 

@@ -33,7 +33,7 @@ from mslite.quantizer.calibration.sources import calibration_data
 from mslite.quantizer.metrics import cosine, parse_budget, sqnr
 from mslite.quantizer.precision.choices import Choices, Precision, default_choices
 from mslite.quantizer.precision.following import with_followers
-from mslite.quantizer.rewrite.graph import quantise_graph
+from mslite.quantizer.rewrite.graph import quantize_graph
 from mslite.quantizer.settings import quantizer_settings
 from tests.quantizer.networks import image_network, samples
 
@@ -70,9 +70,9 @@ class Case:
         return budget.holds(*budget.metric.estimate(*self.outputs(choices)))
 
     def outputs(self, choices: Choices) -> list[list[list[Any]]]:
-        """Those of the float model and of the quantised one."""
+        """Those of the float model and of the quantized one."""
         module = copy_module(self.module)
-        quantise_graph(module, self.calibration, choices, SETTINGS)
+        quantize_graph(module, self.calibration, choices, SETTINGS)
         results = []
         for graph in (self.module, module):
             runner = Runner(graph, graph.main.outputs)
@@ -204,13 +204,13 @@ def test_alone_leaves_the_rest_in_float(case: Case) -> None:
         found = damage_alone(executor, case.payload, "sqnr:0", layers, case.choices, journal)
     assert set(found) == {node.name for node in layers}
     assert "flatten" not in found, "what only moves values has no damage of its own"
-    for name, judgement in found.items():
-        assert judgement.sqnr == pytest.approx(case.measured({name: Precision.INT8})[1])
+    for name, judgment in found.items():
+        assert judgment.sqnr == pytest.approx(case.measured({name: Precision.INT8})[1])
 
 
 def test_accumulated_errors_are_those_of_the_layers_results(case: Case) -> None:
     module = copy_module(case.module)
-    quantise_graph(module, case.calibration, case.choices, SETTINGS)
+    quantize_graph(module, case.calibration, case.choices, SETTINGS)
     errors = damage_accumulated(case.module, module, ["conv", "dense"], case.samples)
     assert [error.name for error in errors] == ["conv", "dense"]
     assert all(30 < error.sqnr < 60 and 0.999 < error.cosine < 1 for error in errors)

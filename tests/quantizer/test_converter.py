@@ -1,4 +1,4 @@
-"""Quantisation through `converter_lite` and `mslite.Converter`."""
+"""Quantization through `converter_lite` and `mslite.Converter`."""
 
 from __future__ import annotations
 
@@ -95,8 +95,8 @@ def test_python_data(tmp_path: Path) -> None:
     converter.set_calibration_data(lambda: iter(given))
     converter.convert(mslite.FmkType.ONNX, str(tmp_path / "net.onnx"), str(tmp_path / "q"))
     assert converter.report is not None
-    assert converter.report.quantisation is not None
-    assert converter.report.quantisation.samples == 5
+    assert converter.report.quantization is not None
+    assert converter.report.quantization.samples == 5
     assert sqnr(predict(tmp_path / "float.ms", given[:1]), predict(tmp_path / "q.ms", given[:1])) > 25
 
 

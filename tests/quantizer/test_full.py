@@ -16,11 +16,11 @@ from mslite.converter.mindir.graph import Graph, Module, constant
 from mslite.converter.mindir.module_copy import copy_module
 from mslite.converter.mindir.ops.enums import ActivationType, DataType, Format, QuantType
 from mslite.converter.mindir.ops.matmul import FullConnection, MatMulFusion
-from mslite.converter.mindir.quantised import real_numbers, same_records
+from mslite.converter.mindir.quantized import real_numbers, same_records
 from mslite.converter.mindir.verifier import verify
-from mslite.quantizer.pipeline import quantise
+from mslite.quantizer.pipeline import quantize
 from mslite.quantizer.precision.choices import Precision
-from mslite.quantizer.results import QuantiseReport
+from mslite.quantizer.results import QuantizeReport
 from mslite.quantizer.rewrite.graph import Boundary
 from mslite.quantizer.settings import ActivationMethod, QuantizerSettings, quantizer_settings
 from mslite.quantizer.stages import Stages
@@ -50,13 +50,13 @@ def full(**keys: str) -> QuantizerSettings:
 
 
 def to_the_end(settings: QuantizerSettings) -> QuantizerSettings:
-    """Settings that also quantise the last Softmax, which else stays in float before real outputs."""
+    """Settings that also quantize the last Softmax, which else stays in float before real outputs."""
     return dataclasses.replace(settings, integer_outputs=True)
 
 
-def quantised(module: Module, settings: QuantizerSettings, **rest: Any) -> tuple[Module, QuantiseReport]:
+def quantized(module: Module, settings: QuantizerSettings, **rest: Any) -> tuple[Module, QuantizeReport]:
     copy = copy_module(module)
-    report = quantise(copy, settings, samples(module, 16), **rest)
+    report = quantize(copy, settings, samples(module, 16), **rest)
     verify(copy)
     return copy, report
 
@@ -65,7 +65,7 @@ def quantised(module: Module, settings: QuantizerSettings, **rest: Any) -> tuple
 @pytest.mark.parametrize("name", list(NETWORKS))
 def test_close_to_float_on_unseen_samples(name: str, method: ActivationMethod, tmp_path: Path) -> None:
     module = NETWORKS[name]()
-    result, report = quantised(module, full(activation_quant_method=method.value))
+    result, report = quantized(module, full(activation_quant_method=method.value))
     assert report.integer_share == 1.0
     assert report.samples == 16
     for sample in samples(module, 3, seed=9):
@@ -80,9 +80,9 @@ def test_more_bits_are_closer(name: str, tmp_path: Path) -> None:
     sample = samples(module, 1, seed=9)[0]
     wanted = run(module, sample, tmp_path)[0]
     found = [
-        sqnr(wanted, run(quantised(module, to_the_end(full(bit_num=bits)))[0], sample, tmp_path)[0]) for bits in "248"
+        sqnr(wanted, run(quantized(module, to_the_end(full(bit_num=bits)))[0], sample, tmp_path)[0]) for bits in "248"
     ]
-    found.append(sqnr(wanted, run(quantised(module, to_the_end(full(bit_num="16")))[0], sample, tmp_path)[0]))
+    found.append(sqnr(wanted, run(quantized(module, to_the_end(full(bit_num="16")))[0], sample, tmp_path)[0]))
     assert found == sorted(found)
     assert found[3] > found[2] + 3
 
@@ -106,7 +106,7 @@ def test_nearly_dead_channels_keep_their_biases(
     op = convolution((6, 6), activation=ActivationType.NO_ACTIVATION) if is_conv else FullConnection(has_bias=True)
     layer = node(op, "layer", [x, constant("w", weights, Format.NHWC), constant("b", bias)], y)
     module = Module([Graph("main", [x], [y], [layer])])
-    result, _ = quantised(module, full(bit_num=bits, per_channel=per_channel, min_quant_weight_size="0"))
+    result, _ = quantized(module, full(bit_num=bits, per_channel=per_channel, min_quant_weight_size="0"))
     sample = samples(module, 1, seed=9)[0]
     wanted, got = run(module, sample, tmp_path)[0], run(result, sample, tmp_path)[0]
     step = float(np.abs(wanted).max()) / (100 if bits == "8" else 10000)
@@ -115,7 +115,7 @@ def test_nearly_dead_channels_keep_their_biases(
 
 
 def test_records_of_the_image_network() -> None:
-    module, report = quantised(image_network(), to_the_end(full()))
+    module, report = quantized(image_network(), to_the_end(full()))
     float_module = image_network()
     conv, concat, pool = (node_of(module, name) for name in ("conv", "concat", "pool"))
     assert {layer.name for layer in report.layers if layer.precision is Precision.INT8} == {
@@ -147,7 +147,7 @@ def test_records_of_the_image_network() -> None:
 
 
 def test_products_of_two_activations_and_float_islands() -> None:
-    module, report = quantised(matrix_network(), full())
+    module, report = quantized(matrix_network(), full())
     scores = node_of(module, "scores")
     assert all(value.dtype is DataType.INT8 and len(value.quant) == 1 for value in (*scores.inputs, scores.output))
     assert node_of(module, "erf").inputs[0].dtype is DataType.FLOAT32
@@ -161,7 +161,7 @@ def test_products_of_two_activations_and_float_islands() -> None:
 
 
 def test_integers_inside_when_all_is_wide() -> None:
-    module, _ = quantised(image_network(), to_the_end(full(bit_num="16")))
+    module, _ = quantized(image_network(), to_the_end(full(bit_num="16")))
     conv = node_of(module, "conv")
     assert conv.inputs[0].dtype is DataType.INT16
     assert conv.inputs[0].quant[0].zeroPoint == 0
@@ -172,7 +172,7 @@ def test_integers_inside_when_all_is_wide() -> None:
 
 def test_nodes_can_be_left_in_float(tmp_path: Path) -> None:
     module = image_network()
-    result, report = quantised(module, full(skip_quant_node="depthwise,softmax"))
+    result, report = quantized(module, full(skip_quant_node="depthwise,softmax"))
     assert {layer.name for layer in report.layers if layer.precision is Precision.FLOAT} == {"depthwise", "softmax"}
     assert node_of(result, "depthwise").inputs[1].dtype is DataType.FLOAT32
     assert 0 < report.integer_share < 1
@@ -181,14 +181,14 @@ def test_nodes_can_be_left_in_float(tmp_path: Path) -> None:
 
 
 def test_small_weights_are_left_in_float() -> None:
-    _, report = quantised(image_network(), full(min_quant_weight_size="500"))
+    _, report = quantized(image_network(), full(min_quant_weight_size="500"))
     left = {layer.name for layer in report.layers if layer.precision is Precision.FLOAT and layer.macs}
     assert left == {"conv", "depthwise"}
 
 
 def test_integers_at_the_boundary(tmp_path: Path) -> None:
     module = image_network()
-    result, _ = quantised(module, full(), boundary=Boundary(integer_inputs=True, integer_outputs=True))
+    result, _ = quantized(module, full(), boundary=Boundary(integer_inputs=True, integer_outputs=True))
     x, y = result.main.inputs[0], result.main.outputs[0]
     assert (x.dtype, y.dtype) == (DataType.INT8, DataType.INT8)
     assert not any(node.op.name == "QuantDTypeCast" for node in result.main.nodes)
@@ -208,7 +208,7 @@ def test_bias_correction_brings_the_mean_back(tmp_path: Path) -> None:
     errors = {}
     for correct in ("true", "false"):
         copy = copy_module(module)
-        quantise(copy, full(bit_num="2", bias_correction=correct), data)
+        quantize(copy, full(bit_num="2", bias_correction=correct), data)
         differences = [run(copy, sample, tmp_path)[0] - run(module, sample, tmp_path)[0] for sample in data[:20]]
         errors[correct] = np.abs(np.mean(differences, axis=(0, 1, 2))).mean()
     assert errors["true"] < errors["false"] / 3
@@ -220,7 +220,7 @@ def test_a_mixture_of_precisions(tmp_path: Path) -> None:
         "conv": Precision.INT16, "depthwise": Precision.INT8, "pool": Precision.INT16, "concat": Precision.INT8,
         "dense": Precision.INT16,
     }  # fmt: skip
-    result, _ = quantised(module, full(), stages=Stages(choose=lambda *_: chosen))
+    result, _ = quantized(module, full(), stages=Stages(choose=lambda *_: chosen))
     assert node_of(result, "depthwise").inputs[0].dtype is DataType.INT8
     assert node_of(result, "pool").inputs[0].dtype is DataType.INT16
     assert node_of(result, "softmax").inputs[0].dtype is DataType.FLOAT32
@@ -231,8 +231,8 @@ def test_a_mixture_of_precisions(tmp_path: Path) -> None:
 @pytest.mark.parametrize("device", ["KIRIN", "DSP", "NVGPU"])
 def test_other_devices(device: str, tmp_path: Path) -> None:
     module = image_network()
-    result, report = quantised(module, full(target_device=device))
-    # MindSpore Lite quantises no dense layer for NVGPU.
+    result, report = quantized(module, full(target_device=device))
+    # MindSpore Lite quantizes no dense layer for NVGPU.
     assert report.integer_share == 1.0 if device != "NVGPU" else 0.6 < report.integer_share < 0.7
     conv = node_of(result, "conv")
     assert conv.inputs[0].dtype is (DataType.UINT8 if device == "KIRIN" else DataType.INT8)
@@ -247,22 +247,22 @@ def test_a_shared_weight_is_stored_once() -> None:
     query, key = node_of(module, "query"), node_of(module, "key")
     query.set_inputs([query.inputs[0], key.inputs[1]])
     query.op = MatMulFusion(transpose_b=True)
-    result, _ = quantised(module, full())
+    result, _ = quantized(module, full())
     assert node_of(result, "query").inputs[1] is node_of(result, "key").inputs[1]
 
 
 def test_ascend_is_refused() -> None:
     with pytest.raises(ConversionError, match="Ascend is not a target"):
-        quantised(image_network(), full(target_device="ASCEND"))
+        quantized(image_network(), full(target_device="ASCEND"))
 
 
 def test_no_sample_is_refused() -> None:
     with pytest.raises(ConversionError, match="no calibration sample"):
-        quantise(image_network(), full(), [])
+        quantize(image_network(), full(), [])
 
 
 def test_debug_information(tmp_path: Path) -> None:
-    quantised(image_network(), full(debug_info_save_path=str(tmp_path / "debug")))
+    quantized(image_network(), full(debug_info_save_path=str(tmp_path / "debug")))
     layers = json.loads((tmp_path / "debug" / "layers.json").read_text())
     conv = next(layer for layer in layers if layer["name"] == "conv")
     assert conv["macs"] == 8 * 8 * 16 * 27

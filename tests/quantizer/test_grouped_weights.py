@@ -15,8 +15,8 @@ from mslite.converter.mindir.module_io import load, save
 from mslite.converter.mindir.ops.enums import ActivationType, QuantType
 from mslite.converter.mindir.ops.matmul import FullConnection, MatMulFusion
 from mslite.converter.mindir.ops.normalization import LayerNormFusion
-from mslite.converter.mindir.quantised import real_numbers
-from mslite.quantizer.pipeline import quantise
+from mslite.converter.mindir.quantized import real_numbers
+from mslite.quantizer.pipeline import quantize
 from mslite.quantizer.precision.schemes import Scheme
 from mslite.quantizer.settings import QuantizerSettings, quantizer_settings
 from mslite.quantizer.weights.gptq import gptq
@@ -40,7 +40,7 @@ def weights(bits: int, group: int = 0, keep: str = "false", **weight: str) -> Qu
 
 
 def transformer_block(seed: int = 0) -> Module:
-    """Layer normalisation → two products → ReLU → product; inputs are correlated, some channels large."""
+    """Layer normalization → two products → ReLU → product; inputs are correlated, some channels large."""
     draw = np.random.default_rng(seed)
     x, n, h, g, y = (real(name, 1, 24, size) for name, size in (("x", 64), ("n", 64), ("h", 96), ("g", 96), ("y", 16)))
     gamma = np.exp(draw.normal(0, 1.2, 64)).astype(np.float32)
@@ -73,7 +73,7 @@ def correlated(module: Module, count: int, seed: int = 1) -> list[list[Array]]:
 def quality(module: Module, settings: QuantizerSettings, folder: Path) -> float:
     """SQNR in dB on samples that the calibration did not see."""
     copy = copy_module(module)
-    quantise(copy, settings, correlated(module, 16))
+    quantize(copy, settings, correlated(module, 16))
     unseen = correlated(module, 8, seed=99)
     wanted = [run(module, sample, folder)[0] for sample in unseen]
     got = [run(copy, sample, folder)[0] for sample in unseen]
@@ -97,7 +97,7 @@ def test_the_runtime_reads_groups(bits: int, keep: str, tmp_path: Path) -> None:
     x, y = real("x", 64, 64), real("y", 64, 24)
     module = Module([Graph("main", [x], [y], [node(MatMulFusion(), "product", [x, constant("w", data)], y)])])
     copy = copy_module(module)
-    report = quantise(copy, weights(bits, 16, keep, bias_correction="false"))
+    report = quantize(copy, weights(bits, 16, keep, bias_correction="false"))
     stored = node_of(copy, "product").inputs[1]
     assert stored.shape == (24, 64)
     assert len(stored.quant) == 24 * 4
@@ -117,7 +117,7 @@ def test_each_run_gets_its_mean_back(tmp_path: Path) -> None:
     data = np.random.default_rng(1).normal(0.2, 1, (64, 24)).astype(np.float32)
     x, y = real("x", 64, 64), real("y", 64, 24)
     module = Module([Graph("main", [x], [y], [node(MatMulFusion(), "product", [x, constant("w", data)], y)])])
-    report = quantise(module, weights(3, 16))
+    report = quantize(module, weights(3, 16))
     got = run(module, [np.eye(64, dtype=np.float32)], tmp_path)[0]
     runs = [array.T.reshape(24, 4, 16) for array in (data, got)]
     assert np.allclose(runs[0].mean(axis=2), runs[1].mean(axis=2), atol=1e-5)
@@ -127,12 +127,12 @@ def test_each_run_gets_its_mean_back(tmp_path: Path) -> None:
 def test_groups_of_convolutions_and_dense_layers(tmp_path: Path) -> None:
     module = image_network()
     copy = copy_module(module)
-    quantise(copy, weights(4, 32))
+    quantize(copy, weights(4, 32))
     assert len(node_of(copy, "dense").inputs[1].quant) == 10 * 64
     assert len(node_of(copy, "conv").inputs[1].quant) == 16
     sample = samples(module, 1)[0]
     coarse = copy_module(module)
-    quantise(coarse, weights(4, bias_correction="false"))
+    quantize(coarse, weights(4, bias_correction="false"))
     wanted = run(module, sample, tmp_path)[0]
     assert sqnr(wanted, run(copy, sample, tmp_path)[0]) > sqnr(wanted, run(coarse, sample, tmp_path)[0])
 
@@ -141,7 +141,7 @@ def test_records_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="do not fit"):
         real_numbers(np.zeros((4, 6), np.int8), grid_of(np.ones((4, 8)), 4, Scheme(4)).records()[:7], 0)
     module = image_network()
-    quantise(module, weights(8, 32))
+    quantize(module, weights(8, 32))
     value = node_of(module, "dense").inputs[1]
     for count in (10 * 64 - 1, 10 * 3):
         value.quant = value.quant[:count]
@@ -207,15 +207,15 @@ def test_convolutions(strategy: str, tmp_path: Path) -> None:
     data, unseen = samples(module, 16), samples(module, 1, seed=50)[0]
     wanted = run(module, unseen, tmp_path)[0]
     copy, plain = copy_module(module), copy_module(module)
-    report = quantise(copy, weights(4, quant_strategy=strategy), data)
+    report = quantize(copy, weights(4, quant_strategy=strategy), data)
     assert f"{strategy}: 3 of 3 weights" in report.notes[0]
-    quantise(plain, weights(4, bias_correction="false"))
+    quantize(plain, weights(4, bias_correction="false"))
     assert sqnr(wanted, run(copy, unseen, tmp_path)[0]) > sqnr(wanted, run(plain, unseen, tmp_path)[0])
 
 
 def test_strategies_ask_for_data() -> None:
     with pytest.raises(UsageError, match="needs calibration data"):
-        quantise(transformer_block(), weights(4, quant_strategy="GPTQ"))
+        quantize(transformer_block(), weights(4, quant_strategy="GPTQ"))
 
 
 def test_dense_layers_that_stay_integers(tmp_path: Path) -> None:
@@ -223,7 +223,7 @@ def test_dense_layers_that_stay_integers(tmp_path: Path) -> None:
     data = np.random.default_rng(2).normal(0, 1, (8, 40)).astype(np.float32)
     dense = node(FullConnection(has_bias=False), "dense", [x, constant("w", data)], y)
     module = Module([Graph("main", [x], [y], [dense])])
-    quantise(module, weights(4, 8, "true"))
+    quantize(module, weights(4, 8, "true"))
     save(module, tmp_path / "dense.ms")
     model = mslite.Model()
     model.build_from_file(str(tmp_path / "dense.ms"), mslite.ModelType.MINDIR_LITE)

@@ -1,4 +1,4 @@
-"""Equalisation, SmoothQuant, learned rounding: the float function stays, and integers lose less where they should."""
+"""Equalization, SmoothQuant, learned rounding: the float function stays, and integers lose less where they should."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from mslite.converter.mindir.ops.pooling import MaxPoolFusion
 from mslite.converter.mindir.ops.rearrange import Reshape
 from mslite.converter.verify.interpreter import run_graph
 from mslite.quantizer.calibration.sources import PythonData
-from mslite.quantizer.pipeline import quantise
+from mslite.quantizer.pipeline import quantize
 from mslite.quantizer.settings import QuantizerSettings, quantizer_settings
 from mslite.quantizer.transforms.blocks import blocks_of, layout_of
-from mslite.quantizer.transforms.equalise import equalise
+from mslite.quantizer.transforms.equalize import equalize
 from mslite.quantizer.transforms.smooth import smooth
 from mslite.quantizer.weights.gram import grams, rows
 from mslite.quantizer.weights.rounding import damped, descend
@@ -53,7 +53,7 @@ def full(methods: dict[str, str], bits: int = 8, **full_keys: str) -> QuantizerS
 def quality(module: Module, settings: QuantizerSettings, folder: Path, count: int = 16) -> float:
     """SQNR in dB on samples that the calibration did not see."""
     copy = copy_module(module)
-    quantise(copy, settings, samples(module, count))
+    quantize(copy, settings, samples(module, count))
     unseen = samples(module, 8, seed=99)
     wanted = [run(module, sample, folder)[0] for sample in unseen]
     got = [run(copy, sample, folder)[0] for sample in unseen]
@@ -95,34 +95,34 @@ def same_function(module: Module, changed: Module, folder: Path) -> None:
         assert {value.name for value in values[1]} - known.keys(), "nothing was scaled"
 
 
-def test_equalisation_keeps_the_function_and_equalises(tmp_path: Path) -> None:
+def test_equalization_keeps_the_function_and_equalizes(tmp_path: Path) -> None:
     module = unequal_network()
     changed = copy_module(module)
-    assert "3 products scaled" in equalise(changed)[0]
+    assert "3 products scaled" in equalize(changed)[0]
     same_function(module, changed, tmp_path)
     before, after = (np.abs(node_of(m, "first").inputs[1].array()).max(axis=(1, 2, 3)) for m in (module, changed))
     assert before.max() / before.min() > 100
     assert after.max() / after.min() < before.max() / before.min() / 10
 
 
-def test_equalisation_helps_scales_for_whole_weights(tmp_path: Path) -> None:
+def test_equalization_helps_scales_for_whole_weights(tmp_path: Path) -> None:
     module = unequal_network()
     plain = quality(module, full({}, per_channel="false"), tmp_path)
-    better = quality(module, full({"equalise": "true"}, per_channel="false"), tmp_path)
+    better = quality(module, full({"equalize": "true"}, per_channel="false"), tmp_path)
     assert better > plain + 10
     assert better > 25
 
 
-def test_equalisation_costs_nothing_where_nothing_is_unequal(tmp_path: Path) -> None:
+def test_equalization_costs_nothing_where_nothing_is_unequal(tmp_path: Path) -> None:
     module = unequal_network(spread=0.0)
     plain = quality(module, full({}, per_channel="false"), tmp_path)
-    assert quality(module, full({"equalise": "true"}, per_channel="false"), tmp_path) > plain - 1
+    assert quality(module, full({"equalize": "true"}, per_channel="false"), tmp_path) > plain - 1
 
 
 def test_relu6_and_shared_results_are_left_alone(tmp_path: Path) -> None:
     module = unequal_network(ActivationType.RELU6)
     weights = [item.inputs[1].data for item in module.main.nodes if layout_of(item)]
-    notes = equalise(module)
+    notes = equalize(module)
     assert "end in ReLU6" in notes[1]
     assert node_of(module, "first").inputs[1].data is weights[0]
     assert node_of(module, "depthwise").inputs[1].data is weights[1]
@@ -133,12 +133,12 @@ def test_relu6_and_shared_results_are_left_alone(tmp_path: Path) -> None:
     module.main.nodes.append(node(AddFusion(), "add", [first, constant("one", np.ones(16, np.float32))], other))
     module.main.outputs.append(other)
     before = node_of(module, "first").inputs[1].data
-    equalise(module)
+    equalize(module)
     assert node_of(module, "first").inputs[1].data is before
 
 
-def normalised_network(outlier: float) -> Module:
-    """Layer normalisation whose channel 3 is large → three products → a fourth behind a ReLU."""
+def normalized_network(outlier: float) -> Module:
+    """Layer normalization whose channel 3 is large → three products → a fourth behind a ReLU."""
     draw = np.random.default_rng(4)
     x, n = real("x", 1, 12, 32), real("n", 1, 12, 32)
     gamma = np.ones(32, np.float32)
@@ -161,7 +161,7 @@ def normalised_network(outlier: float) -> Module:
 
 
 def test_smoothing_keeps_the_function(tmp_path: Path) -> None:
-    module = normalised_network(60.0)
+    module = normalized_network(60.0)
     changed = copy_module(module)
     data = PythonData(samples(module, 4), module.main.inputs)
     assert "outliers of 1 of 1 activations" in smooth(changed, data, full({}))[0]
@@ -170,20 +170,20 @@ def test_smoothing_keeps_the_function(tmp_path: Path) -> None:
 
 
 def test_smoothing_helps_outliers_and_costs_little_elsewhere(tmp_path: Path) -> None:
-    module = normalised_network(60.0)
+    module = normalized_network(60.0)
     weights = [node_of(module, name).inputs[1] for name in ("query", "key")]
     for value, axis in zip(weights, (0, 1), strict=True):  # what trained models have: outliers matter little
         array = np.moveaxis(np.array(value.array()), axis, 0)
         array[[3, 17]] /= 60
         value.data = np.ascontiguousarray(np.moveaxis(array, 0, axis))
     assert quality(module, full({"smooth": "true"}), tmp_path) > quality(module, full({}), tmp_path) + 6
-    even = normalised_network(1.0)
+    even = normalized_network(1.0)
     assert quality(even, full({"smooth": "true"}), tmp_path) > quality(even, full({}), tmp_path) - 0.3
 
 
-def test_normalisations_may_share_their_constants(tmp_path: Path) -> None:
+def test_normalizations_may_share_their_constants(tmp_path: Path) -> None:
     """As untrained ones do, whose equal constants were merged."""
-    module = normalised_network(60.0)
+    module = normalized_network(60.0)
     norm, result = node_of(module, "norm"), node_of(module, "result")
     again, end = real("again", 1, 12, 32), real("end", 1, 12, 32)
     op = LayerNormFusion(begin_norm_axis=-1, begin_params_axis=-1, elementwise_affine=True)

@@ -69,7 +69,7 @@ def test_four_bits(strategy: str, group: int, decibels: float, images: Array, wa
     assert sqnr(wanted, got) == pytest.approx(decibels, abs=0.5)
 
 
-@pytest.mark.parametrize("methods", [("equalise",), ("smooth",), ("learned_rounding",), ("equalise", "smooth")])
+@pytest.mark.parametrize("methods", [("equalize",), ("smooth",), ("learned_rounding",), ("equalize", "smooth")])
 def test_whole_integers_stay_good(methods: tuple[str, ...], images: Array, wanted: Array, tmp_path: Path) -> None:
     sections = {
         "common_quant_param": {"quant_type": "FULL_QUANT"},
@@ -86,9 +86,9 @@ def test_pruned_channels(images: Array, wanted: Array, tmp_path: Path) -> None:
     sections = {"mslite_prune_param": {"method": "STRUCTURED", "sparsity": "0.1"}}
     got, report = converted(sections, images, tmp_path)
     assert (got.argmax(axis=1) == wanted.argmax(axis=1)).mean() > 0.9
-    assert report.quantisation is not None
-    assert report.quantisation.pruning is not None
-    total = report.quantisation.pruning.total
+    assert report.quantization is not None
+    assert report.quantization.pruning is not None
+    total = report.quantization.pruning.total
     assert total.macs_after < 0.95 * total.macs_before
     assert report.result_bytes < 26000
 
@@ -102,14 +102,14 @@ def test_command_line(images: Array, wanted: Array, tmp_path: Path, capsys: pyte
     settings.write_text(
         "[common_quant_param]\nquant_type=FULL_QUANT\n"
         f"[data_preprocess_param]\ncalibrate_path=image:{folder}\ncalibrate_size=16\ninput_type=NPY\n"
-        "[mslite_quant_param]\nequalise=true\nsmooth=true\nlearned_rounding=true\n"
+        "[mslite_quant_param]\nequalize=true\nsmooth=true\nlearned_rounding=true\n"
         f"[mslite_prune_param]\nmethod=MAGNITUDE\nsparsity=0.1\nreport={tmp_path / 'pruned.csv'}\n"
     )
     model = DIGITS / "digits.onnx"
     arguments = [f"--modelFile={model}", f"--outputFile={tmp_path / 'net'}", f"--configFile={settings}", "--fmk=ONNX"]
     assert main(arguments) == 0
     out = capsys.readouterr().out
-    assert "cross-layer equalisation: 2 products" in out
+    assert "cross-layer equalization: 2 products" in out
     assert "SmoothQuant" in out
     assert "pruning: " in out
     rows = list(csv.DictReader((tmp_path / "pruned.csv").read_text().splitlines()))

@@ -1,4 +1,4 @@
-"""Metrics of quantisation damage against numbers worked out by hand, and the texts of budgets."""
+"""Metrics of quantization damage against numbers worked out by hand, and the texts of budgets."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from mslite.converter.mindir.ops.arithmetic import DivFusion
 from mslite.converter.mindir.ops.enums import ActivationType, Format, PadMode, RoundMode
 from mslite.converter.mindir.ops.pooling import AvgPoolFusion
 from mslite.converter.mindir.verifier import verify
-from mslite.quantizer.pipeline import quantise
+from mslite.quantizer.pipeline import quantize
 from mslite.quantizer.settings import quantizer_settings
 from mslite.quantizer.transforms.prepare import prepare
 from tests.quantizer.networks import convolution, node, node_of, real, run, samples, sqnr, weight
@@ -79,7 +79,7 @@ def test_a_mean_has_its_own_scale(tmp_path: Path) -> None:
             for sample in samples(module, 8)]  # fmt: skip
     copy = copy_module(module)
     settings = quantizer_settings({"common_quant_param": {"quant_type": "FULL_QUANT"}})
-    quantise(copy, settings, data)
+    quantize(copy, settings, data)
     mean = node_of(copy, "pool")
     assert mean.op.name == "ReduceFusion"
     assert mean.output.quant[0].scale < mean.inputs[0].quant[0].scale / 5

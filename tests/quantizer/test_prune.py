@@ -20,14 +20,14 @@ from mslite.converter.mindir.ops.rearrange import Reshape
 from mslite.converter.mindir.verifier import verify
 from mslite.converter.work import macs
 from mslite.quantizer.metrics import cosine, sqnr
-from mslite.quantizer.pipeline import quantise
+from mslite.quantizer.pipeline import quantize
 from mslite.quantizer.prune.channel_groups import groups_of, importance
 from mslite.quantizer.prune.prune import outputs
 from mslite.quantizer.prune.report import HEADER
-from mslite.quantizer.results import QuantiseReport
+from mslite.quantizer.results import QuantizeReport
 from mslite.quantizer.settings import QuantizerSettings, quantizer_settings
 from mslite.quantizer.transforms.blocks import layout_of
-from mslite.quantizer.transforms.equalise import equalise
+from mslite.quantizer.transforms.equalize import equalize
 from tests.quantizer.networks import (
     convolution,
     image_network,
@@ -48,9 +48,9 @@ def pruning(method: str, quant: dict[str, str] | None = None, **keys: str) -> Qu
     return quantizer_settings(sections)
 
 
-def pruned(module: Module, settings: QuantizerSettings, count: int = 4) -> tuple[Module, QuantiseReport]:
+def pruned(module: Module, settings: QuantizerSettings, count: int = 4) -> tuple[Module, QuantizeReport]:
     copy = copy_module(module)
-    report = quantise(copy, settings, samples(module, count))
+    report = quantize(copy, settings, samples(module, count))
     verify(copy)
     return copy, report
 
@@ -108,7 +108,7 @@ def test_zeros_are_packed(quant: str, tmp_path: Path) -> None:
     module = residual_network()
     common = {"quant_type": quant, "min_quant_weight_channel": "0"}
     plain = copy_module(module)
-    quantise(plain, quantizer_settings({"common_quant_param": common}), samples(module, 4))
+    quantize(plain, quantizer_settings({"common_quant_param": common}), samples(module, 4))
     result, report = pruned(module, pruning("MAGNITUDE", common, sparsity="0.8"))
     stored = node_of(result, "dense").inputs[1]
     assert stored.encoding is not None
@@ -124,7 +124,7 @@ def test_zeros_are_packed(quant: str, tmp_path: Path) -> None:
     # The same integers as without packing.
     floats, _ = pruned(module, pruning("MAGNITUDE", sparsity="0.8"))
     unpacked = {"common_quant_param": common, "weight_quant_param": {"bias_correction": "false"}}
-    quantise(floats, quantizer_settings(unpacked), samples(module, 4))
+    quantize(floats, quantizer_settings(unpacked), samples(module, 4))
     assert node_of(floats, "dense").inputs[1].raw is None or quant == "WEIGHT_QUANT"
     for sample in samples(module, 3, seed=40):
         wanted, got = run(floats, sample, tmp_path)[0], run(result, sample, tmp_path)[0]
@@ -151,7 +151,7 @@ def test_importance_does_not_depend_on_scales_between_layers() -> None:
     module = residual_network()
     node_of(module, "gate").op = Activation(activation_type=ActivationType.RELU)
     before = importance(groups_of(module.main)[1])
-    equalise(module)
+    equalize(module)
     np.testing.assert_allclose(importance(groups_of(module.main)[1]), before, rtol=1e-5)
 
 
@@ -197,7 +197,7 @@ def test_removed_channels_are_as_if_nobody_read_them(sparsity: str, scope: str, 
             assert alone.total.macs_before - alone.total.macs_after == layer.macs_before - layer.macs_after
 
 
-def test_pruned_channels_quantise(tmp_path: Path) -> None:
+def test_pruned_channels_quantize(tmp_path: Path) -> None:
     module = residual_network()
     common = {"quant_type": "FULL_QUANT"}
     result, report = pruned(module, pruning("STRUCTURED", common, sparsity="0.3"))

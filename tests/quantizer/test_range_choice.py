@@ -15,10 +15,10 @@ from mslite.quantizer.calibration.runner import Runner
 from mslite.quantizer.calibration.sources import calibration_data
 from mslite.quantizer.calibration.statistics import Calibration
 from mslite.quantizer.metrics import sqnr
-from mslite.quantizer.pipeline import quantise
+from mslite.quantizer.pipeline import quantize
 from mslite.quantizer.precision.choices import default_choices
 from mslite.quantizer.precision.schemes import INT8_ACTIVATION, Range
-from mslite.quantizer.rewrite.graph import quantise_graph
+from mslite.quantizer.rewrite.graph import quantize_graph
 from mslite.quantizer.settings import ActivationMethod, quantizer_settings
 from tests.quantizer.networks import Array, convolution, image_network, node_of, samples
 
@@ -69,10 +69,10 @@ def test_what_is_chosen_is_no_worse_for_new_samples_than_the_least_of_the_candid
     choices, unseen = default_choices(module, AUTO), drawn[24:]
 
     def measured(found: Calibration) -> float:
-        quantised = copy_module(module)
-        quantise_graph(quantised, found, choices, AUTO)
+        quantized = copy_module(module)
+        quantize_graph(quantized, found, choices, AUTO)
         outputs = []
-        for graph in (module, quantised):
+        for graph in (module, quantized):
             runner = Runner(graph, graph.main.outputs)
             outputs.append([outputs_of(runner, graph, sample) for sample in unseen])
         return sqnr(*outputs)
@@ -89,7 +89,7 @@ def test_what_is_chosen_is_no_worse_for_new_samples_than_the_least_of_the_candid
 
 def test_it_is_part_of_the_conversion() -> None:
     module = image_network()
-    report = quantise(module, AUTO, samples(module, 8))
+    report = quantize(module, AUTO, samples(module, 8))
     assert report.notes[0].startswith("ranges by ")
     assert report.integer_share > 0.95
 

@@ -14,9 +14,9 @@ from mslite.converter.mindir.ops.arithmetic import AddFusion
 from mslite.converter.mindir.ops.enums import DataType, QuantType
 from mslite.converter.mindir.ops.matmul import MatMulFusion
 from mslite.converter.mindir.ops.recurrent import LSTM, LSTMSequence
-from mslite.converter.mindir.quantised import real_numbers
+from mslite.converter.mindir.quantized import real_numbers
 from mslite.converter.mindir.verifier import verify
-from mslite.quantizer.pipeline import quantise
+from mslite.quantizer.pipeline import quantize
 from mslite.quantizer.precision.choices import Precision
 from mslite.quantizer.settings import QuantizerSettings, quantizer_settings
 from mslite.quantizer.transforms.prepare import prepare
@@ -46,12 +46,12 @@ def network(bias: bool = True, states: bool = False, **attributes: object) -> Mo
     return Module([Graph("main", [x], list(outputs), [lstm])])
 
 
-def quantised(module: Module, per_channel: str = "true") -> tuple[Module, float]:
+def quantized(module: Module, per_channel: str = "true") -> tuple[Module, float]:
     copy = copy_module(module)
     settings = quantizer_settings(
         {"common_quant_param": {"quant_type": "FULL_QUANT"}, "full_quant_param": {"per_channel": per_channel}}
     )
-    report = quantise(copy, settings, samples(module, 24))
+    report = quantize(copy, settings, samples(module, 24))
     verify(copy)
     return copy, report.integer_share
 
@@ -68,7 +68,7 @@ def compare(module: Module, result: Module, folder: Path) -> list[float]:
 @pytest.mark.parametrize("states", [True, False])
 def test_close_to_float(bias: bool, states: bool, tmp_path: Path) -> None:
     module = network(bias, states)
-    result, share = quantised(module)
+    result, share = quantized(module)
     assert share == 1.0
     lstm = node_of(result, "lstm")
     assert lstm.quant_type is QuantType.QUANT_ALL
@@ -87,7 +87,7 @@ def test_units_have_scales_of_their_own(per_channel: str) -> None:
     lstm = node_of(module, "lstm")
     for value in lstm.inputs[1:3]:
         value.data = (value.array() * np.tile(np.geomspace(0.02, 1, HIDDEN), 4)[:, None]).astype(np.float32)
-    result, _ = quantised(module, per_channel)
+    result, _ = quantized(module, per_channel)
     for before, after in zip(lstm.inputs[1:3], node_of(result, "lstm").inputs[1:3], strict=True):
         scales = np.array([item.scale for item in after.quant]).reshape(4, HIDDEN)
         assert (scales == scales[:, :1]).all() == (per_channel == "false")
@@ -105,7 +105,7 @@ def test_biases_of_units_without_weights_are_kept(tmp_path: Path) -> None:
         data[:, ::5] = 0
         data[:, 1::5] *= 1e-12
         value.data = data
-    result, _ = quantised(module)
+    result, _ = quantized(module)
     assert min(compare(module, result, tmp_path)) > 25
 
 
@@ -115,7 +115,7 @@ def test_initial_states_larger_than_any_result(tmp_path: Path) -> None:
     bias, hidden, cell = lstm.inputs[3:]
     bias.data = np.full_like(bias.array(), -1.0)  # gates that let little in
     hidden.data, cell.data = np.full_like(hidden.array(), 0.9), np.full_like(cell.array(), 60.0)
-    result, _ = quantised(module)
+    result, _ = quantized(module)
     stored = node_of(result, "lstm").inputs[4:]
     for value, real_value in zip(stored, (0.9, 60.0), strict=True):
         found = real_numbers(value.array(), value.quant, 0)
@@ -129,7 +129,7 @@ def test_a_budget_that_puts_the_cell_in_float_says_so() -> None:
     settings = quantizer_settings(
         {"common_quant_param": {"quant_type": "FULL_QUANT"}, "accuracy_param": {"budget": "sqnr:70", "processes": "1"}}
     )
-    report = quantise(module, settings, samples(network(), 8))
+    report = quantize(module, settings, samples(network(), 8))
     assert report.integer_share == 0
     assert "lstm" not in report.choices
     assert any("(0.0 % of the multiply-accumulates in integers" in note for note in report.notes)
@@ -143,7 +143,7 @@ def test_the_report_tells_that_wide_activations_leave_the_cell_in_float(tmp_path
             "accuracy_param": {"report": str(tmp_path / "page.html"), "processes": "1"},
         }
     )
-    quantise(copy_module(network()), settings, samples(network(), 8))
+    quantize(copy_module(network()), settings, samples(network(), 8))
     text = re.sub(r"\s+", " ", re.sub("<[^>]+>", " ", (tmp_path / "page.html").read_text(encoding="utf-8")))
     shares = dict(re.findall(r" (int8|int16 activations) [\d.]+ KiB [\d.]+ µs ([\d.]+) % ", text))
     assert {name: float(share) for name, share in shares.items()} == {"int8": 100, "int16 activations": 0}
@@ -160,7 +160,7 @@ def test_products_that_cancel(tmp_path: Path) -> None:
     lstm.set_inputs([real("x", 1, BATCH, INPUT), *lstm.inputs[1:]])
     module.main.inputs = [lstm.inputs[0]]
     lstm.outputs[0].shape = (1, 1, BATCH, HIDDEN)
-    result, share = quantised(module)
+    result, share = quantized(module)
     assert share == 1.0
     assert min(compare(module, result, tmp_path)) > 25
 
@@ -190,7 +190,7 @@ def test_directions(direction: str, tmp_path: Path) -> None:
     verify(copy)
     assert [value.name for value in copy.main.outputs] == ["y", "h", "c"]
     assert min(compare(module, copy, tmp_path)) > 100
-    result, share = quantised(module)
+    result, share = quantized(module)
     assert share == 1.0
     assert min(compare(module, result, tmp_path)) > 22
 
@@ -200,14 +200,14 @@ def test_the_operator_of_mindspore(bidirectional: bool, tmp_path: Path) -> None:
     module = in_directions("bidirectional") if bidirectional else network(states=True)
     lstm = node_of(module, "lstm")
     lstm.op = LSTM(bidirectional=bidirectional, has_bias=True, input_size=INPUT, hidden_size=HIDDEN)
-    result, share = quantised(module)
+    result, share = quantized(module)
     assert share == 1.0
     assert min(compare(module, result, tmp_path)) > 22
 
 
 def test_a_bounded_cell_state(tmp_path: Path) -> None:
     module = network(cell_clip=0.3)
-    result, share = quantised(module)
+    result, share = quantized(module)
     assert share == 1.0
     assert np.abs(run(module, samples(module, 1)[0], tmp_path)[2]).max() == np.float32(0.3)
     assert min(compare(module, result, tmp_path)) > 22
@@ -216,7 +216,7 @@ def test_a_bounded_cell_state(tmp_path: Path) -> None:
 @pytest.mark.parametrize("attributes", [{"clip": 1.0}, {"input_forget": True}])
 def test_other_forms_stay_in_float(attributes: dict[str, object], tmp_path: Path) -> None:
     module = network(**attributes)
-    result, share = quantised(module)
+    result, share = quantized(module)
     assert share == 0.0
     assert node_of(result, "lstm").quant_type is QuantType.QUANT_NONE
     assert min(compare(module, result, tmp_path)) > 100
@@ -229,7 +229,7 @@ def wide_settings(bits: str) -> QuantizerSettings:
 @pytest.mark.parametrize("bits", ["9", "16"])
 def test_wide_activations_leave_it_in_float_and_it_is_named(bits: str) -> None:
     module = network()
-    report = quantise(copy_module(module), wide_settings(bits), samples(module, 4))
+    report = quantize(copy_module(module), wide_settings(bits), samples(module, 4))
     assert [layer.precision for layer in report.layers] == [Precision.FLOAT]
     note = (
         "lstm (LSTMSequence): float, as it has no form with activations of more than 8 bits"
@@ -251,7 +251,7 @@ def test_wide_activations_are_not_worth_casts_around_a_cell() -> None:
     module.main.inputs.append(x)
     module.main.outputs += [result, dense]
     for bits, precisions in (("8", [Precision.INT8] * 3), ("16", [Precision.FLOAT] * 2 + [Precision.INT16])):
-        report = quantise(copy_module(module), wide_settings(bits), samples(module, 4))
+        report = quantize(copy_module(module), wide_settings(bits), samples(module, 4))
         assert [layer.precision for layer in report.layers] == precisions
 
 
@@ -261,19 +261,19 @@ def test_what_a_budget_raises_is_named_as_it_computes() -> None:
     settings = quantizer_settings(
         {"common_quant_param": {"quant_type": "FULL_QUANT"}, "accuracy_param": {"budget": "sqnr:90"}}
     )
-    report = quantise(copy_module(module), settings, samples(module, 4))
+    report = quantize(copy_module(module), settings, samples(module, 4))
     assert [layer.precision for layer in report.layers] == [Precision.FLOAT]
-    assert any(note.startswith("lstm: float (quantised alone") for note in report.notes)
+    assert any(note.startswith("lstm: float (quantized alone") for note in report.notes)
     assert not any("int16 activations" in note for note in report.notes)
 
 
 def test_what_has_no_form_on_integers_is_named() -> None:
     settings = quantizer_settings({"common_quant_param": {"quant_type": "FULL_QUANT"}})
     module = network(clip=1.0)
-    notes = quantise(module, settings, samples(module, 4)).notes
+    notes = quantize(module, settings, samples(module, 4)).notes
     assert "LSTMSequence: float, as it has no form on stored integers (100.0 % of the multiply-accumulates)" in notes
     module = network()
-    assert not any("no form" in note for note in quantise(module, settings, samples(module, 4)).notes)
+    assert not any("no form" in note for note in quantize(module, settings, samples(module, 4)).notes)
 
 
 @pytest.mark.parametrize("per_channel", ["true", "false"])
@@ -286,6 +286,6 @@ def test_nearly_dead_gates_keep_their_biases(gate: int, per_channel: str, tmp_pa
     weights = lstm.inputs[1].array().copy()
     weights[:, rows] *= np.float32(1e-12)
     lstm.inputs[1].data = weights
-    result, _ = quantised(module, per_channel)
+    result, _ = quantized(module, per_channel)
     sample = samples(module, 1, seed=9)[0]
     assert sqnr(run(module, sample, tmp_path)[0], run(result, sample, tmp_path)[0]) > 15

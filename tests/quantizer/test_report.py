@@ -1,4 +1,4 @@
-"""The page about a quantisation: it stands alone, names every layer, shows ranges, and takes any name for what it is."""
+"""The page about a quantization: it stands alone, names every layer, shows ranges, and takes any name for what it is."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mslite.converter.errors import ConversionError
 from mslite.converter.mindir.graph import SYMBOL_LIMIT
 from mslite.converter.mindir.module_copy import copy_module
 from mslite.quantizer.calibration.histogram import Histogram
-from mslite.quantizer.pipeline import quantise
+from mslite.quantizer.pipeline import quantize
 from mslite.quantizer.precision.choices import Precision
 from mslite.quantizer.report.costs import Cost, constant_bytes, layer_costs, open_batch, total, untimed, with_batch_one
 from mslite.quantizer.report.figures import picture, ratio
@@ -53,7 +53,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Reader:
             "accuracy_param": {"budget": "sqnr:45", "report": str(folder / "page.html"), "processes": "1"},
         }
     )
-    report = quantise(module, settings, samples(module, 4), checkpoint=folder / "calibration.npz")
+    report = quantize(module, settings, samples(module, 4), checkpoint=folder / "calibration.npz")
     assert any("accuracy budget sqnr >= 45 dB" in note for note in report.notes)
     assert not list(folder.glob("mslite-search*")), "the journal of a finished search goes"
     reader = Reader()

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mslite.converter.mindir.ops.enums import DataType
-from mslite.converter.mindir.quantised import real_numbers
+from mslite.converter.mindir.quantized import real_numbers
 from mslite.quantizer.precision.schemes import (
     INT8_ACTIVATION,
     INT8_WEIGHT,

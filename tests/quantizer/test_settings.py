@@ -1,4 +1,4 @@
-"""The quantisation sections of a configuration: what MindSpore Lite documents is accepted, wrong things are named."""
+"""The quantization sections of a configuration: what MindSpore Lite documents is accepted, wrong things are named."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_dynamic(tmp_path: Path) -> None:
         {"common_quant_param": {"bit_num": "8"}},
         {"full_quant_param": {"per_channel": "true"}},
         {"data_preprocess_param": {"calibrate_size": "10"}},
-        {"mslite_quant_param": {"equalise": "true"}},
+        {"mslite_quant_param": {"equalize": "true"}},
     ],
 )
 def test_sections_that_ask_for_nothing_are_refused(sections: dict[str, dict[str, str]]) -> None:
@@ -129,13 +129,13 @@ def test_sections_that_ask_for_nothing_are_refused(sections: dict[str, dict[str,
         quantizer_settings(sections)
 
 
-def test_an_empty_quant_type_quantises_nothing() -> None:
+def test_an_empty_quant_type_quantizes_nothing() -> None:
     """The rest of the file is checked all the same."""
     full = {"activation_quant_method": "KL"}
     got = quantizer_settings({"common_quant_param": {"quant_type": ""}, "full_quant_param": full})
     assert got == QuantizerSettings()
-    with pytest.raises(UsageError, match="`colour` is not supported"):
-        quantizer_settings({"common_quant_param": {"quant_type": ""}, "full_quant_param": {"colour": "red"}})
+    with pytest.raises(UsageError, match="`color` is not supported"):
+        quantizer_settings({"common_quant_param": {"quant_type": ""}, "full_quant_param": {"color": "red"}})
 
 
 @pytest.mark.parametrize(

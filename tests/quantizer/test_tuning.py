@@ -1,4 +1,4 @@
-"""method=QAT: the quantised form comes closer to its float model on samples that nobody showed it, and the same way again."""
+"""method=QAT: the quantized form comes closer to its float model on samples that nobody showed it, and the same way again."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from mslite.converter.verify.interpreter import run_graph
 from mslite.quantizer.accuracy.budget import with_raised
 from mslite.quantizer.calibration.calibrate import calibrate
 from mslite.quantizer.calibration.sources import PythonData
-from mslite.quantizer.pipeline import quantise
+from mslite.quantizer.pipeline import quantize
 from mslite.quantizer.precision.choices import Precision, default_choices
-from mslite.quantizer.results import QuantiseReport, Tuning
+from mslite.quantizer.results import QuantizeReport, Tuning
 from mslite.quantizer.settings import QuantizerSettings, quantizer_settings
 from mslite.quantizer.stages import Stages
 from mslite.quantizer.tuning.student import student_of
@@ -59,9 +59,9 @@ def chain(last: ActivationType = ActivationType.NO_ACTIVATION) -> Module:
     return Module([Graph("main", [x], [y], nodes)])
 
 
-def quantised(module: Module, chosen: QuantizerSettings) -> tuple[Module, QuantiseReport]:
+def quantized(module: Module, chosen: QuantizerSettings) -> tuple[Module, QuantizeReport]:
     copy = copy_module(module)
-    return copy, quantise(copy, chosen, samples(module, _COUNT))
+    return copy, quantize(copy, chosen, samples(module, _COUNT))
 
 
 def quality(module: Module, result: Module, folder: Path) -> float:
@@ -75,9 +75,9 @@ def quality(module: Module, result: Module, folder: Path) -> float:
 def test_the_error_falls(bits: int, rate: str, gain: float, tmp_path: Path) -> None:
     """With one scale for a tensor, where rounding loses much."""
     module = chain()
-    plain, _ = quantised(module, settings("", bits, per_channel="false"))
+    plain, _ = quantized(module, settings("", bits, per_channel="false"))
     chosen = settings("QAT", bits, per_channel="false", qat_learning_rate=rate, qat_steps="1500")
-    tuned, report = quantised(module, chosen)
+    tuned, report = quantized(module, chosen)
     assert report.tuning is not None
     assert report.tuning.is_kept
     assert report.tuning.after > report.tuning.before
@@ -87,7 +87,7 @@ def test_the_error_falls(bits: int, rate: str, gain: float, tmp_path: Path) -> N
 
 def test_the_same_bytes_again(tmp_path: Path) -> None:
     for name in ("one", "two"):
-        module, report = quantised(chain(), settings("QAT", 4, per_channel="false", qat_learning_rate="0.1"))
+        module, report = quantized(chain(), settings("QAT", 4, per_channel="false", qat_learning_rate="0.1"))
         assert report.tuning is not None
         assert report.tuning.is_kept
         save(module, tmp_path / name)
@@ -105,7 +105,7 @@ def test_the_student_computes_what_the_integers_do(raised: dict[str, Precision],
     calibration = calibrate(module, PythonData(data, module.main.inputs), chosen)
     student = student_of(module, calibration, choices, chosen, data[0]).module
     copy = copy_module(module)
-    quantise(copy, chosen, data, stages=Stages(choose=lambda *_: choices))
+    quantize(copy, chosen, data, stages=Stages(choose=lambda *_: choices))
     (step,) = [value.quant[0].scale for value in copy.main.values() if value.name == "y_stored"]
     for sample in data:
         given = dict(zip((value.name for value in student.main.inputs), [*sample, np.ones(1, np.float32)], strict=True))
@@ -141,8 +141,8 @@ def test_what_cannot_learn_at_all_says_why() -> None:
     x, a, y = real("x", 1, 32), real("a", 1, 32), real("y", 1, 32)
     dense = node(FullConnection(has_bias=False), "dense", [x, weight(draw, "w1", 32, 32)], a)
     module = Module([Graph("main", [x], [y], [dense, node(Floor(), "wave", [a], y)])])
-    plain, _ = quantised(module, settings(""))
-    tuned, report = quantised(module, settings())
+    plain, _ = quantized(module, settings(""))
+    tuned, report = quantized(module, settings())
     assert report.tuning is None
     assert any("the model stays as it was" in note and "nothing can be trained" in note for note in report.notes)
     assert [value.data.tobytes() for value in tuned.main.values() if value.data is not None] == [
@@ -152,8 +152,8 @@ def test_what_cannot_learn_at_all_says_why() -> None:
 
 def test_a_rate_that_ruins_the_model_leaves_it(tmp_path: Path) -> None:
     module = chain()
-    plain, _ = quantised(module, settings(""))
-    tuned, report = quantised(module, settings(qat_learning_rate="9.9"))
+    plain, _ = quantized(module, settings(""))
+    tuned, report = quantized(module, settings(qat_learning_rate="9.9"))
     assert any("stays as it was" in note for note in report.notes)
     sample = samples(module, 1, seed=7)[0]
     assert np.array_equal(run(plain, sample, tmp_path)[0], run(tuned, sample, tmp_path)[0])
@@ -162,8 +162,8 @@ def test_a_rate_that_ruins_the_model_leaves_it(tmp_path: Path) -> None:
 def test_a_budget_raises_fewer_layers_and_the_page_shows_the_losses(tmp_path: Path) -> None:
     module = chain()
     keys = {"per_channel": "false", "qat_learning_rate": "0.1", "qat_steps": "1000"}
-    _, plain = quantised(module, settings("", 4, "sqnr:11.5", **keys))
-    _, tuned = quantised(module, settings("QAT", 4, "sqnr:11.5", tmp_path / "page.html", **keys))
+    _, plain = quantized(module, settings("", 4, "sqnr:11.5", **keys))
+    _, tuned = quantized(module, settings("QAT", 4, "sqnr:11.5", tmp_path / "page.html", **keys))
     raised = [sum(": int16" in note or ": float" in note for note in one.notes) for one in (plain, tuned)]
     assert raised[1] < raised[0]
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
@@ -198,4 +198,4 @@ def test_what_does_not_go_together_is_refused(sections: dict[str, dict[str, str]
 
 def test_it_needs_calibration_data() -> None:
     with pytest.raises(UsageError, match="calibration data"):
-        quantise(chain(), settings())
+        quantize(chain(), settings())

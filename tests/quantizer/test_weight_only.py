@@ -15,9 +15,9 @@ from mslite.converter.mindir.ops.enums import WeightQuantCompressType as Compres
 from mslite.converter.mindir.ops.indexing import Gather
 from mslite.converter.mindir.ops.matmul import MatMulFusion
 from mslite.converter.mindir.verifier import verify
-from mslite.quantizer.pipeline import quantise
+from mslite.quantizer.pipeline import quantize
 from mslite.quantizer.precision.choices import Precision
-from mslite.quantizer.results import QuantiseReport
+from mslite.quantizer.results import QuantizeReport
 from mslite.quantizer.settings import QuantizerSettings, quantizer_settings
 from mslite.quantizer.weights.mixed_bits import coarsest
 from tests.quantizer.networks import Array, image_network, matrix_network, node, node_of, run, samples, sqnr
@@ -28,9 +28,9 @@ def weights(bits: int, common: dict[str, str] | None = None, **rest: dict[str, s
     return quantizer_settings({"common_quant_param": keys, **rest})
 
 
-def quantised(module: Module, settings: QuantizerSettings) -> tuple[Module, QuantiseReport]:
+def quantized(module: Module, settings: QuantizerSettings) -> tuple[Module, QuantizeReport]:
     copy = copy_module(module)
-    report = quantise(copy, settings)
+    report = quantize(copy, settings)
     verify(copy)
     return copy, report
 
@@ -47,7 +47,7 @@ def product(weight: Array) -> tuple[Module, Array]:
 def test_the_runtime_reads_every_number_of_bits(bits: int, tmp_path: Path) -> None:
     data = np.random.default_rng(bits).normal(0.1, 1, (24, 40)).astype(np.float32)
     module, x = product(data)
-    result, report = quantised(module, weights(bits, weight_quant_param={"bias_correction": "false"}))
+    result, report = quantized(module, weights(bits, weight_quant_param={"bias_correction": "false"}))
     got = run(result, [x], tmp_path)[0]
     steps = (np.maximum(data.max(axis=0), 0) - np.minimum(data.min(axis=0), 0)) / (2**bits - 1)
     assert (np.abs(got - data) <= steps * 1.001 + 1e-6).all()
@@ -63,7 +63,7 @@ def test_the_runtime_reads_every_number_of_bits(bits: int, tmp_path: Path) -> No
 def stored_form(data: Array, bits: int, tmp_path: Path, **weight: str) -> tuple[Value, Array]:
     """The constant as it is in the file, and what the runtime makes of it."""
     module, x = product(data)
-    result, _ = quantised(module, weights(bits, weight_quant_param={"bias_correction": "false", **weight}))
+    result, _ = quantized(module, weights(bits, weight_quant_param={"bias_correction": "false", **weight}))
     got = run(result, [x], tmp_path)[0]
     save(result, tmp_path / "again.ms")
     return node_of(load(tmp_path / "again.ms"), "product").inputs[1], got
@@ -109,8 +109,8 @@ def test_on_the_fly(tmp_path: Path) -> None:
 def test_corrections_bring_mean_and_variance_back(bits: int, tmp_path: Path) -> None:
     data = np.random.default_rng(6).normal(0.3, 1, (400, 6)).astype(np.float32)
     module, x = product(data)
-    plain = run(quantised(module, weights(bits, weight_quant_param={"bias_correction": "false"}))[0], [x], tmp_path)[0]
-    result, report = quantised(module, weights(bits))
+    plain = run(quantized(module, weights(bits, weight_quant_param={"bias_correction": "false"}))[0], [x], tmp_path)[0]
+    result, report = quantized(module, weights(bits))
     records = node_of(result, "product").inputs[1].quant
     assert any(record.varCorr != 1 for record in records)
     got = run(result, [x], tmp_path)[0]
@@ -124,11 +124,11 @@ def test_corrections_bring_mean_and_variance_back(bits: int, tmp_path: Path) -> 
 def test_which_weights() -> None:
     module = image_network()
     names = lambda report: [layer.name for layer in report.layers]  # noqa: E731
-    assert names(quantised(module, weights(8))[1]) == ["conv", "depthwise", "dense"]
-    assert names(quantised(module, weights(8, {"min_quant_weight_channel": "16"}))[1]) == ["dense"]
-    assert names(quantised(module, weights(8, {"min_quant_weight_size": "1000"}))[1]) == ["dense"]
-    assert names(quantised(module, weights(8, {"skip_quant_node": "dense"}))[1]) == ["conv", "depthwise"]
-    result, _ = quantised(module, weights(8))
+    assert names(quantized(module, weights(8))[1]) == ["conv", "depthwise", "dense"]
+    assert names(quantized(module, weights(8, {"min_quant_weight_channel": "16"}))[1]) == ["dense"]
+    assert names(quantized(module, weights(8, {"min_quant_weight_size": "1000"}))[1]) == ["dense"]
+    assert names(quantized(module, weights(8, {"skip_quant_node": "dense"}))[1]) == ["conv", "depthwise"]
+    result, _ = quantized(module, weights(8))
     assert node_of(result, "conv").quant_type is QuantType.QUANT_WEIGHT
     assert node_of(result, "pool").quant_type is QuantType.QUANT_NONE
     assert node_of(result, "add").inputs[1].dtype is DataType.FLOAT32
@@ -142,7 +142,7 @@ def test_mixed_bits_keep_their_relative_error(share: float, tmp_path: Path) -> N
     error = np.linalg.norm(found[0] * found[1] - data) / np.linalg.norm(data)
     assert 0.98 * share < error <= share
     module, x = product(data)
-    result, report = quantised(module, weights(0, mixed_bit_weight_quant_param={"init_scale": str(share)}))
+    result, report = quantized(module, weights(0, mixed_bit_weight_quant_param={"init_scale": str(share)}))
     stored = node_of(result, "product").inputs[1]
     assert report.layers[0].weight_error <= max(share, 0.01)
     if stored.encoding is not None:
@@ -154,8 +154,8 @@ def test_mixed_bits_keep_their_relative_error(share: float, tmp_path: Path) -> N
 
 def test_auto_tune_finds_a_coarser_scale(tmp_path: Path) -> None:
     module = image_network()
-    fine, _ = quantised(module, weights(0))
-    coarse, report = quantised(module, weights(0, mixed_bit_weight_quant_param={"auto_tune": "true"}))
+    fine, _ = quantized(module, weights(0))
+    coarse, report = quantized(module, weights(0, mixed_bit_weight_quant_param={"auto_tune": "true"}))
     assert "auto_tune chose" in report.notes[0]
     sizes = []
     for result in (fine, coarse):
@@ -180,7 +180,7 @@ def dynamic(strategy: str, **common: str) -> QuantizerSettings:
 @pytest.mark.parametrize("strategy", ["ALWC", "ACWL"])
 def test_dynamic(strategy: str, tmp_path: Path) -> None:
     module = matrix_network()
-    result, report = quantised(module, dynamic(strategy))
+    result, report = quantized(module, dynamic(strategy))
     assert [layer.name for layer in report.layers if layer.precision is Precision.INT8] == ["query", "key"]
     assert 0 < report.integer_share < 1  # the product of two activations stays in float
     query = node_of(result, "query")
@@ -203,7 +203,7 @@ def test_dynamic_tables_and_skipped_nodes(tmp_path: Path) -> None:
         node(MatMulFusion(), "product", [rows, weight], y),
     ]
     module = Module([Graph("main", [ids], [y], nodes)])
-    result, report = quantised(module, dynamic("ALWC", skip_quant_node="product"))
+    result, report = quantized(module, dynamic("ALWC", skip_quant_node="product"))
     assert [layer.name for layer in report.layers if layer.precision is Precision.INT8] == ["table"]
     assert node_of(result, "table").inputs[0].dtype is DataType.INT8
     indices = np.array([3, 49, 0, 7], np.int32)
@@ -218,7 +218,7 @@ def test_channels_of_depthwise_layers_have_scales_of_their_own(rule: str, record
     assert depthwise.data is not None
     depthwise.data = depthwise.data * np.geomspace(0.01, 10, 16).reshape(-1, 1, 1, 1).astype(np.float32)
     ours = {"mslite_quant_param": {"small_channels": rule}} if rule else {}
-    result, report = quantised(module, weights(8, **ours))
+    result, report = quantized(module, weights(8, **ours))
     assert len(node_of(result, "depthwise").inputs[1].quant) == records
     smallest = next(layer for layer in report.layers if layer.name == "depthwise").weight_scales[0]
     assert smallest < 1e-3 if records > 1 else smallest > 1e-2

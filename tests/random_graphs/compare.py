@@ -48,8 +48,8 @@ class Variant:
 
 
 VARIANTS = (
-    Variant("optimised", True, Format.NCHW),
-    Variant("not optimised", False, Format.NCHW),
+    Variant("optimized", True, Format.NCHW),
+    Variant("not optimized", False, Format.NCHW),
     Variant("images as NHWC", True, Format.NHWC),
 )
 

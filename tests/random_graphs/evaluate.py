@@ -21,7 +21,7 @@ MOST_ELEMENTS = 20_000
 WORST_CONDITION = 1e-2
 """Drift over magnitude beyond which a comparison would say nothing."""
 SCALE_NOISE = 2.0**-14
-"""Of the scales of quantised operators: a result near a zero point of 255 has to see it in float32."""
+"""Of the scales of quantized operators: a result near a zero point of 255 has to see it in float32."""
 VANISHING_DRIFTS = 4.0
 """A number of so many times its own drift may as well be zero."""
 
@@ -71,7 +71,7 @@ class Rejected(Exception):
 
 
 def quiet_session(model: bytes) -> onnxruntime.InferenceSession:
-    """onnxruntime without its graph optimisation, on one thread."""
+    """onnxruntime without its graph optimization, on one thread."""
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level = 4
@@ -181,7 +181,7 @@ def _is_at_half(x: Array, scale: Array) -> bool:
 def _check_scales(
     kind: str, session: onnxruntime.InferenceSession, feed: dict[str, Array], results: list[Array]
 ) -> None:
-    """Raises Rejected where a quantised result would be another with a scale that is a little larger or smaller."""
+    """Raises Rejected where a quantized result would be another with a scale that is a little larger or smaller."""
     for name, scale in feed.items():
         if scale.dtype.kind != "f" or scale.size != 1:
             continue

@@ -21,7 +21,7 @@ def draw(*shape: int, dtype: str = "float32") -> Array:
 
 
 def check(text: str, opset: int = 18, **inputs: Array) -> None:
-    """The graph gives what onnxruntime gives, optimised and not."""
+    """The graph gives what onnxruntime gives, optimized and not."""
     model = parser.parse_model(
         f'<ir_version: 10, opset_import: ["": {opset}, "ai.onnx.ml": 1, "com.microsoft": 1]> found {text}'
     )
@@ -29,8 +29,8 @@ def check(text: str, opset: int = 18, **inputs: Array) -> None:
     for node in nameless.graph.node:
         node.name = ""  # onnxruntime wants different ones
     wanted = quiet_session(nameless.SerializeToString()).run(None, inputs)
-    for optimise in (True, False):
-        got = onnx_backend.run_model(model, inputs, optimise=optimise)
+    for optimize in (True, False):
+        got = onnx_backend.run_model(model, inputs, optimize=optimize)
         for actual, right in zip(got, wanted, strict=True):
             assert (actual.dtype, actual.shape) == (right.dtype, right.shape)
             tolerance = 1e-3 if right.dtype == np.float16 else 1e-5

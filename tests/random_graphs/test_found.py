@@ -31,7 +31,7 @@ def test_scale_of_attention_leaves_an_output_alone() -> None:
     )
 
 
-def test_a_dequantised_number_stays_a_number() -> None:
+def test_a_dequantized_number_stays_a_number() -> None:
     """It became a list of one."""
     check(
         """(float x) => (float y, float z) <float c = {0.64}, int8 i = {5}, float s = {0.01}, int8 p = {-3}> {
@@ -91,7 +91,7 @@ def test_a_definition_from_before_the_means_axes_were_an_input() -> None:
     )
 
 
-def test_a_quantised_weight_beside_integers_that_are_computed_on_in_wider_ones() -> None:
+def test_a_quantized_weight_beside_integers_that_are_computed_on_in_wider_ones() -> None:
     """The weight's integers were taken for its numbers."""
     check(
         """(float[1,1] x) => (int8[1,2] z) <
@@ -165,7 +165,7 @@ def test_float32_results_that_only_integers_lead_to() -> None:
 
 
 def test_interpolated_integers_are_cut_off() -> None:
-    """Behind a quantised product they were rounded, as numbers that a QuantizeLinear stores."""
+    """Behind a quantized product they were rounded, as numbers that a QuantizeLinear stores."""
     check(
         """(uint8[1,5,6] x) => (uint8[1,5,3] y) <float s = {0.02}, uint8 z = {128}, float[3] half = {1.0, 1.0, 0.5}> {
             r = DequantizeLinear (x, s, z)  q = QuantizeLinear (r, s, z)  y = Resize <mode = "linear"> (q, "", half)
@@ -184,7 +184,7 @@ def test_doubles_are_compared_as_they_are_computed() -> None:
     )
 
 
-def test_quantised_moves_of_one_name() -> None:
+def test_quantized_moves_of_one_name() -> None:
     """Their operands on real numbers were called by it."""
     check(
         """(float[1,3] x) => (uint8[1,3] y) <float s = {0.02}, uint8 z = {128}> {
@@ -230,7 +230,7 @@ def test_a_grid_in_a_branch(sizes: tuple[int, ...]) -> None:
 
 
 @pytest.mark.parametrize("operator", ["Softmax", "LogSoftmax", "Hardmax"])
-def test_normalising_nothing(operator: str) -> None:
+def test_normalizing_nothing(operator: str) -> None:
     """A size of 0 asked Reshape for the operand's."""
     check(
         f"(float[0,4,4,1] x) => (float[0,4,4,1] y) {{ y = {operator} <axis = 0> (x) }}",

@@ -18,7 +18,7 @@ def test_output_shape_of_transposed_convolution_needs_no_batch() -> None:
     )
 
 
-def test_group_normalisation_of_any_batch_has_a_rank() -> None:
+def test_group_normalization_of_any_batch_has_a_rank() -> None:
     """Nothing behind it could be converted, because ONNX infers no shape from its definition."""
     check(
         """(float[batch,4,2] x) => (float[batch,4,2] y) <float[4] s = {1.0, 2.0, 3.0, 4.0}> {
@@ -111,7 +111,7 @@ def test_weights_that_are_returned_keep_their_shape() -> None:
     )
 
 
-def test_ranks_behind_normalised_groups_and_triangles() -> None:
+def test_ranks_behind_normalized_groups_and_triangles() -> None:
     check(
         """(float[2,2,5] x, float[2] a, float[2] b) => (float[2,5,2] y, float[5,2,2] z) {
             n = GroupNormalization <num_groups = 1> (x, a, b)  y = Transpose <perm = [0, 2, 1]> (n)

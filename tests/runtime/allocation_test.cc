@@ -102,13 +102,13 @@ int AllocationsOfLoops() {
   return allocations;
 }
 
-// y = x + x of quantised values, through float32.
-int AllocationsOfQuantisedModel() {
+// y = x + x of quantized values, through float32.
+int AllocationsOfQuantizedModel() {
   ModelBuilder builder;
-  const uint32_t x = builder.Quantised("x", {{0.5, 1}}, kInt8, {4, 5000});
-  const uint32_t y = builder.Quantised("y", {{0.7, -3}}, kInt8, {4, 5000});
+  const uint32_t x = builder.Quantized("x", {{0.5, 1}}, kInt8, {4, 5000});
+  const uint32_t y = builder.Quantized("y", {{0.7, -3}}, kInt8, {4, 5000});
   const uint32_t sum =
-      builder.QuantisedNode("sum", schema::CreateAddFusion(builder.builder), {x, x}, {y}, schema::QuantType_QUANT_ALL);
+      builder.QuantizedNode("sum", schema::CreateAddFusion(builder.builder), {x, x}, {y}, schema::QuantType_QUANT_ALL);
   builder.Graph({x}, {y}, {sum});
   const std::string file = builder.Finish({x}, {y});
   auto context = std::make_shared<Context>();
@@ -152,7 +152,7 @@ TEST(Allocation, OfTheLibraryIsCounted) {
   EXPECT_GE(allocations.load(), 3);
 }
 
-TEST(Allocation, NoneInPredictOfQuantisedModels) { EXPECT_EQ(AllocationsOfQuantisedModel(), 0); }
+TEST(Allocation, NoneInPredictOfQuantizedModels) { EXPECT_EQ(AllocationsOfQuantizedModel(), 0); }
 
 TEST(Allocation, NoneInPredict) {
   EXPECT_EQ(AllocationsOf(1, 1), 0);

@@ -150,7 +150,7 @@ TEST(AsyncRun, CancelsWhatRunsInC) {
   MSModelDestroy(&model);
 }
 
-// A request that waits for another thread's Predict is cancelled without ending that one.
+// A request that waits for another thread's Predict is canceled without ending that one.
 TEST(AsyncRun, CancelsNoOtherRun) {
   Model model = LoopingModel();
   Loop other(kForEver), mine(3.0F);

@@ -237,7 +237,7 @@ TEST(Load, MoreMemoryThanThereIs) {
   EXPECT_EQ(ByteSize({MSLITE_FLOAT32, 2, {1 << 15, 1 << 14}}), sizeof(void *) < 8 ? -1 : int64_t{1} << 31);
 }
 
-// A weight-quantised constant of 4 bits per value, one record per channel of dimension 0.
+// A weight-quantized constant of 4 bits per value, one record per channel of dimension 0.
 TEST(Load, DecodesBitPackedWeights) {
   ModelBuilder model;
   const uint32_t x = model.Value("x", {2, 3});
@@ -253,7 +253,7 @@ TEST(Load, DecodesBitPackedWeights) {
                                            schema::Format_NHWC, 0, 0, builder.CreateVector(packed),
                                            builder.CreateVector(records), 0, builder.CreateString("w"));
   const uint32_t w = model.Add(tensor);
-  model.QuantisedNode("n", schema::CreateAddFusion(builder), {x, w}, {y}, schema::QuantType_QUANT_WEIGHT);
+  model.QuantizedNode("n", schema::CreateAddFusion(builder), {x, w}, {y}, schema::QuantType_QUANT_WEIGHT);
   model.Graph({x}, {y}, {0});
   std::shared_ptr<Graph> graph;
   ASSERT_TRUE(LoadText(model.Finish({x}, {y}), &graph).IsOk());

@@ -38,8 +38,8 @@ class ModelBuilder {
     return Constant(name, std::move(dims), values, kFloat);
   }
 
-  // A value, or with `data` a constant, with quantisation records (scale, zero point).
-  uint32_t Quantised(const char *name, const std::vector<std::pair<double, int32_t>> &records, int32_t type = kInt8,
+  // A value, or with `data` a constant, with quantization records (scale, zero point).
+  uint32_t Quantized(const char *name, const std::vector<std::pair<double, int32_t>> &records, int32_t type = kInt8,
                      const std::vector<int32_t> &dims = {2, 3}, const std::vector<uint8_t> &data = {}) {
     std::vector<flatbuffers::Offset<schema::QuantParam>> list;
     for (const auto &[scale, zero] : records) list.push_back(schema::CreateQuantParam(builder, scale, zero));
@@ -59,11 +59,11 @@ class ModelBuilder {
   template <typename Table>
   uint32_t Node(const std::string &name, flatbuffers::Offset<Table> op, std::vector<uint32_t> inputs,
                 std::vector<uint32_t> outputs) {
-    return QuantisedNode(name, op, std::move(inputs), std::move(outputs), schema::QuantType_QUANT_NONE);
+    return QuantizedNode(name, op, std::move(inputs), std::move(outputs), schema::QuantType_QUANT_NONE);
   }
 
   template <typename Table>
-  uint32_t QuantisedNode(const std::string &name, flatbuffers::Offset<Table> op, std::vector<uint32_t> inputs,
+  uint32_t QuantizedNode(const std::string &name, flatbuffers::Offset<Table> op, std::vector<uint32_t> inputs,
                          std::vector<uint32_t> outputs, schema::QuantType type) {
     const auto primitive = schema::CreatePrimitive(builder, schema::PrimitiveTypeTraits<Table>::enum_value, op.Union());
     nodes_.push_back(schema::CreateCNode(builder, builder.CreateString(name), 0, primitive,

@@ -23,11 +23,11 @@ Status Build(const std::string &file) {
 TEST(OddNodes, MissingOperandsAreNamedBeforeAnyKernelIsAsked) {
   for (const bool has_input : {false, true}) {
     ModelBuilder m;
-    const uint32_t x = m.Quantised("x", {{0.5, 0}});
-    const uint32_t y = m.Quantised("y", {{0.5, 0}});
+    const uint32_t x = m.Quantized("x", {{0.5, 0}});
+    const uint32_t y = m.Quantized("y", {{0.5, 0}});
     const std::vector<uint32_t> inputs = has_input ? std::vector<uint32_t>{x} : std::vector<uint32_t>{};
     const std::vector<uint32_t> outputs = has_input ? std::vector<uint32_t>{} : std::vector<uint32_t>{y};
-    m.QuantisedNode("the_node", schema::CreateConv2DFusion(m.builder), inputs, outputs, schema::QuantType_QUANT_ALL);
+    m.QuantizedNode("the_node", schema::CreateConv2DFusion(m.builder), inputs, outputs, schema::QuantType_QUANT_ALL);
     m.Graph({x}, {has_input ? x : y}, {0});
     const Status status = Build(m.Finish({x}, {has_input ? x : y}));
     EXPECT_EQ(status, kLiteGraphFileError) << status.ToString();
@@ -39,9 +39,9 @@ TEST(OddNodes, MissingOperandsAreNamedBeforeAnyKernelIsAsked) {
 // The file calls the indices int8, and gives them a record: they stay what the operator makes.
 TEST(OddNodes, IndicesAreNotStoredInNarrowerElements) {
   ModelBuilder m;
-  const uint32_t x = m.Quantised("x", {{0.5, 0}}, kInt8, {1, 64});
-  const uint32_t y = m.Quantised("y", {{0.5, 0}}, kInt8, {64});
-  m.QuantisedNode("arg", schema::CreateArgMaxFusion(m.builder, 0, 1), {x}, {y}, schema::QuantType_QUANT_ALL);
+  const uint32_t x = m.Quantized("x", {{0.5, 0}}, kInt8, {1, 64});
+  const uint32_t y = m.Quantized("y", {{0.5, 0}}, kInt8, {64});
+  m.QuantizedNode("arg", schema::CreateArgMaxFusion(m.builder, 0, 1), {x}, {y}, schema::QuantType_QUANT_ALL);
   m.Graph({x}, {y}, {0});
   const std::string file = m.Finish({x}, {y});
   Model model;
@@ -57,7 +57,7 @@ TEST(OddNodes, AnOutputIsNotStoredInNarrowerElementsThanAKernelWrites) {
   ModelBuilder m;
   const uint32_t x = m.Value("x", {64}, kInt);
   const uint32_t two = m.Constant<int32_t>("two", {1}, {2}, kInt);
-  const uint32_t y = m.Quantised("y", {{0.5, 0}}, kInt8, {64});
+  const uint32_t y = m.Quantized("y", {{0.5, 0}}, kInt8, {64});
   m.Node("quotient", schema::CreateFloorDiv(m.builder), {x, two}, {y});
   m.Graph({x}, {y}, {0});
   const std::string file = m.Finish({x}, {y});
@@ -94,14 +94,14 @@ TEST(OddNodes, AClosureIsNoOutput) {
 // Moved integers without a record, which mean nothing, as the result of the model.
 TEST(OddNodes, AMoversResultWithoutARecordIsNamed) {
   ModelBuilder m;
-  const uint32_t x = m.Quantised("x", {{0.5, 3}}, 37 /* uint8 */, {3});
+  const uint32_t x = m.Quantized("x", {{0.5, 3}}, 37 /* uint8 */, {3});
   const uint32_t y = m.Value("y", {3}, kInt8);
   m.Node("squeeze", schema::CreateSqueeze(m.builder), {x}, {y});
   m.Graph({x}, {y}, {0});
   const std::string file = m.Finish({x}, {y});
   const Status status = Build(file);
   ASSERT_TRUE(status.IsError());
-  EXPECT_NE(status.ToString().find("'y' has no quantisation record"), std::string::npos) << status.ToString();
+  EXPECT_NE(status.ToString().find("'y' has no quantization record"), std::string::npos) << status.ToString();
 }
 }  // namespace
 }  // namespace mslite::test

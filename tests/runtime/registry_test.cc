@@ -21,21 +21,21 @@ using kernel::Kernel;
 using kernel::KernelInterface;
 
 // What goes wrong, and what happened.
-struct Behaviour {
+struct Behavior {
   std::string fault;
   int prepared = 0;
   int resized = 0;
   int made = 0;
 };
-Behaviour g_behaviour;
+Behavior g_behavior;
 
 void MaybeThrow(const char *where) {
-  if (g_behaviour.fault == std::string("throw in ") + where) throw std::runtime_error("no coffee");
-  if (g_behaviour.fault == std::string("throw 7 in ") + where) throw 7;
+  if (g_behavior.fault == std::string("throw in ") + where) throw std::runtime_error("no coffee");
+  if (g_behavior.fault == std::string("throw 7 in ") + where) throw 7;
 }
 int Answer(const char *where) {
   MaybeThrow(where);
-  return g_behaviour.fault == std::string("fail in ") + where ? lite::RET_PARAM_INVALID : lite::RET_OK;
+  return g_behavior.fault == std::string("fail in ") + where ? lite::RET_PARAM_INVALID : lite::RET_OK;
 }
 
 // y = scale * x + the first input's first constant, if there is a second input.
@@ -43,26 +43,26 @@ class ScaleKernel : public Kernel {
  public:
   using Kernel::Kernel;
   int Prepare() override {
-    ++g_behaviour.prepared;
+    ++g_behavior.prepared;
     const std::string bytes = GetAttr("scale");
     if (bytes.size() == sizeof scale_) std::memcpy(&scale_, bytes.data(), sizeof scale_);
     if (inputs_.size() > 1) constant_ = static_cast<const float *>(inputs_[1].Data().get())[0];
     return Answer("Prepare");
   }
   int ReSize() override {
-    ++g_behaviour.resized;
+    ++g_behavior.resized;
     return Answer("ReSize");
   }
   int Execute() override {
     const auto *x = static_cast<const float *>(inputs_[0].Data().get());
-    if (g_behaviour.fault == "shape") outputs_[0].SetShape({1});
-    if (g_behaviour.fault == "count") outputs_.emplace_back();
-    if (g_behaviour.fault == "null") outputs_[0] = MSTensor(nullptr);
-    if (g_behaviour.fault == "own memory") {
+    if (g_behavior.fault == "shape") outputs_[0].SetShape({1});
+    if (g_behavior.fault == "count") outputs_.emplace_back();
+    if (g_behavior.fault == "null") outputs_[0] = MSTensor(nullptr);
+    if (g_behavior.fault == "own memory") {
       outputs_[0].SetData(std::calloc(static_cast<size_t>(outputs_[0].ElementNum()), sizeof(float)));
     }
     if (const int code = Answer("Execute"); code != 0) return code;
-    if (g_behaviour.fault == "null") return 0;
+    if (g_behavior.fault == "null") return 0;
     auto *y = static_cast<float *>(outputs_[0].MutableData());
     for (int64_t i = 0; i < inputs_[0].ElementNum() && i < outputs_[0].ElementNum(); ++i) {
       y[i] = scale_ * x[i] + constant_;
@@ -79,14 +79,14 @@ class SameShape : public KernelInterface {
  public:
   Status Infer(std::vector<MSTensor> *inputs, std::vector<MSTensor> *outputs, const schema::Primitive *) override {
     MaybeThrow("Infer");
-    if (g_behaviour.fault == "fail in Infer") return Status(kLiteInputParamInvalid, "a shape that I do not like");
-    if (g_behaviour.fault == "two outputs") outputs->emplace_back();
+    if (g_behavior.fault == "fail in Infer") return Status(kLiteInputParamInvalid, "a shape that I do not like");
+    if (g_behavior.fault == "two outputs") outputs->emplace_back();
     (*outputs)[0].SetDataType((*inputs)[0].DataType());
     (*outputs)[0].SetShape((*inputs)[0].Shape());
-    if (g_behaviour.fault == "rank") (*outputs)[0].SetShape(std::vector<int64_t>(9, 1));
-    if (g_behaviour.fault == "size") (*outputs)[0].SetShape({-7});
-    if (g_behaviour.fault == "huge") (*outputs)[0].SetShape(std::vector<int64_t>(8, 2000000000));
-    if (g_behaviour.fault == "type") (*outputs)[0].SetDataType(DataType::kTypeUnknown);
+    if (g_behavior.fault == "rank") (*outputs)[0].SetShape(std::vector<int64_t>(9, 1));
+    if (g_behavior.fault == "size") (*outputs)[0].SetShape({-7});
+    if (g_behavior.fault == "huge") (*outputs)[0].SetShape(std::vector<int64_t>(8, 2000000000));
+    if (g_behavior.fault == "type") (*outputs)[0].SetDataType(DataType::kTypeUnknown);
     return kSuccess;
   }
 };
@@ -116,9 +116,9 @@ class CountRule : public KernelInterface {
 template <typename T>
 std::shared_ptr<Kernel> Make(const std::vector<MSTensor> &inputs, const std::vector<MSTensor> &outputs,
                              const schema::Primitive *primitive, const Context *context) {
-  ++g_behaviour.made;
+  ++g_behavior.made;
   MaybeThrow("creator");
-  if (g_behaviour.fault == "no kernel") return nullptr;
+  if (g_behavior.fault == "no kernel") return nullptr;
   return std::make_shared<T>(inputs, outputs, primitive, context);
 }
 template <typename T>
@@ -165,7 +165,7 @@ std::string CustomModel(const char *type, std::vector<int32_t> dims, std::vector
 }
 
 struct Registry : ::testing::Test {
-  void SetUp() override { g_behaviour = {}; }
+  void SetUp() override { g_behavior = {}; }
   Status Build(const std::string &file, const std::shared_ptr<Context> &context = ContextOf()) {
     return model.Build(file.data(), file.size(), kMindIR_Lite, context);
   }
@@ -191,9 +191,9 @@ struct Registry : ::testing::Test {
 TEST_F(Registry, CustomOperatorRuns) {
   ASSERT_TRUE(Build(CustomModel("Scale", {2, 2}, {2, 2})).IsOk());
   EXPECT_EQ(Run({2, 2}, {1, -2, 3, 0}), (std::vector<float>{3.5f, 5.5f, 9.5f, 0.5f}));
-  EXPECT_EQ(g_behaviour.made, 1);
-  EXPECT_EQ(g_behaviour.prepared, 1);
-  EXPECT_EQ(g_behaviour.resized, 0);
+  EXPECT_EQ(g_behavior.made, 1);
+  EXPECT_EQ(g_behavior.prepared, 1);
+  EXPECT_EQ(g_behavior.resized, 0);
   PlanInfo info;
   ASSERT_TRUE(InspectPlan(model, &info).IsOk());
   EXPECT_EQ(info.steps[0].kernel, "Acme/CPU");
@@ -223,9 +223,9 @@ TEST_F(Registry, ResizeAsksTheRuleAgainAndKeepsTheKernel) {
   ASSERT_TRUE(model.Resize(model.GetInputs(), {{1, 2}}).IsOk());
   EXPECT_EQ(model.GetOutputs()[0].Shape(), (std::vector<int64_t>{1, 2}));
   EXPECT_EQ(Run({1, 2}, {5, 6}), (std::vector<float>{15.5f, 18.5f}));
-  EXPECT_EQ(g_behaviour.made, 1);
-  EXPECT_EQ(g_behaviour.prepared, 1);
-  EXPECT_EQ(g_behaviour.resized, 2);
+  EXPECT_EQ(g_behavior.made, 1);
+  EXPECT_EQ(g_behavior.prepared, 1);
+  EXPECT_EQ(g_behavior.resized, 2);
 }
 
 TEST_F(Registry, WithoutARuleTheFileGivesTheShapes) {
@@ -284,7 +284,7 @@ TEST_F(Registry, BranchesAndWorkersHaveKernelsOfTheirOwn) {
   context->SetInterOpParallelNum(2);
   ASSERT_TRUE(Build(file, context).IsOk());
   for (int i = 0; i < 50; ++i) EXPECT_EQ(Run({2}, {1, 2}), (std::vector<float>{7, 14}));
-  EXPECT_EQ(g_behaviour.made, 2);
+  EXPECT_EQ(g_behavior.made, 2);
 
   const std::string path = ::testing::TempDir() + "/registry_test.ms";
   std::ofstream(path, std::ios::binary) << file;
@@ -293,7 +293,7 @@ TEST_F(Registry, BranchesAndWorkersHaveKernelsOfTheirOwn) {
   config->SetWorkersNum(2);
   ModelParallelRunner runner;
   ASSERT_TRUE(runner.Init(path, config).IsOk());
-  EXPECT_EQ(g_behaviour.made, 6);
+  EXPECT_EQ(g_behavior.made, 6);
   const std::vector<float> values = {1, 2};
   std::vector<MSTensor> outputs;
   ASSERT_TRUE(runner.Predict({MSTensor("x", kFloat32, {2}, values.data(), 8)}, &outputs).IsOk());
@@ -326,12 +326,12 @@ TEST_F(Registry, FailuresWhileBuildingAreOneMessage) {
       {"throw 7 in Prepare", "Prepare threw an exception"},
   };
   for (const auto &[fault, reason] : cases) {
-    g_behaviour.fault = fault;
+    g_behavior.fault = fault;
     Model fresh;
     const std::string file = CustomModel("Scale", {2}, {2});
     ExpectError(fresh.Build(file.data(), file.size(), kMindIR_Lite, ContextOf()), reason);
   }
-  g_behaviour.fault = "huge";
+  g_behavior.fault = "huge";
   EXPECT_TRUE(Build(CustomModel("Scale", {2}, {2})).IsError());
 }
 
@@ -344,19 +344,19 @@ TEST_F(Registry, FailuresWhileRunningAreOneMessageAndTheModelGoesOn) {
       {"shape", "where Infer gave float32[1,2]"},
   };
   for (const auto &[fault, reason] : cases) {
-    g_behaviour.fault = fault;
+    g_behavior.fault = fault;
     Run({1, 2}, {1, 2});
     ExpectError(status, reason);
-    g_behaviour.fault = "";
+    g_behavior.fault = "";
     EXPECT_EQ(Run({1, 2}, {1, 2}), (std::vector<float>{3.5f, 6.5f})) << fault;
   }
-  g_behaviour.fault = "fail in ReSize";
+  g_behavior.fault = "fail in ReSize";
   EXPECT_TRUE(Run({3, 2}, {1, 2, 3, 4, 5, 6}).empty());
   ExpectError(status, "ReSize failed with -3");
-  g_behaviour.fault = "own memory";
+  g_behavior.fault = "own memory";
   EXPECT_EQ(Run({1, 2}, {1, 2}), (std::vector<float>{3.5f, 6.5f}));
   for (const char *fault : {"count", "null"}) {
-    g_behaviour.fault = fault;
+    g_behavior.fault = fault;
     Run({1, 2}, {1, 2});
     ExpectError(status, fault == std::string("count") ? "left 2 outputs" : "left 2 outputs where the node has 1");
   }

@@ -47,7 +47,7 @@ class SumBuilder : public ModelBuilder {
     const auto kernel = list({3, 3}), stride = list({1, 1}), dilation = list({1, 1}), pads = list({1, 1, 1, 1});
     const auto op = schema::CreateConv2DFusion(builder, schema::Format_NHWC, kernel, stride, dilation,
                                                schema::PadMode_PAD, pads, 1, options.group, 4, 4, options.activation);
-    nodes.push_back(QuantisedNode(name, op, inputs, {y}, options.quant));
+    nodes.push_back(QuantizedNode(name, op, inputs, {y}, options.quant));
     return y;
   }
 
@@ -55,7 +55,7 @@ class SumBuilder : public ModelBuilder {
                schema::ActivationType activation = schema::ActivationType_NO_ACTIVATION,
                schema::QuantType quant = schema::QuantType_QUANT_NONE) {
     const uint32_t y = Image(name + "_y");
-    nodes.push_back(QuantisedNode(name, schema::CreateAddFusion(builder, activation), {a, b}, {y}, quant));
+    nodes.push_back(QuantizedNode(name, schema::CreateAddFusion(builder, activation), {a, b}, {y}, quant));
     return y;
   }
 

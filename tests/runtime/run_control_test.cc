@@ -1,4 +1,4 @@
-// Limits of runs, cancelling, and calls of a model from within its own run.
+// Limits of runs, canceling, and calls of a model from within its own run.
 #include <gtest/gtest.h>
 
 #include <thread>

@@ -214,6 +214,6 @@ int main(int argc, char **argv) {
     for (std::thread &thread : threads) thread.join();
   }
   std::remove(path.c_str());
-  std::printf("%ld answers, %ld refused or cancelled, %ld wrong\n", answers.load(), refusals.load(), wrong.load());
+  std::printf("%ld answers, %ld refused or canceled, %ld wrong\n", answers.load(), refusals.load(), wrong.load());
   return wrong.load() == 0 && answers.load() > 0 ? 0 : 1;
 }

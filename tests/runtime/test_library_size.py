@@ -32,7 +32,7 @@ its mixed precision 6,000, and adapters that are switched 20,000. Winograd's fil
 without constant weights have in inference, too, took 17,000 on x86-64."""
 TRAINING_BUDGETS = {X86_64: 520_000, AARCH64: 512_000}
 """The same of the training library: 150,000 of it on x86-64, where there are three of most, are kernels and the functions that these
-call. Gradients of pooling, layer normalisation and convolutions of few channels by vectors took 20,000, models exported in training mode 12,000,
+call. Gradients of pooling, layer normalization and convolutions of few channels by vectors took 20,000, models exported in training mode 12,000,
 sizes and types that are compared, and calls that change nothing when they fail, 10,000 (16,000 on 64-bit ARM)."""
 CROPPED_BUDGET = 610_000
 """The same of a library that mslite-crop makes for one product of matrices and a tanh, for programs in C on x86-64 (--api=c): what every

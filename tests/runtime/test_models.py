@@ -26,7 +26,7 @@ pytestmark = [
 
 
 DIFFERS = {
-    "mltk_keyword_spotting_on_off_v3": "two classes nearly tie: LiteRT's optimised kernels and the runtime that recorded "
+    "mltk_keyword_spotting_on_off_v3": "two classes nearly tie: LiteRT's optimized kernels and the runtime that recorded "
     "this say one, LiteRT's reference kernels and mslite, bit for bit the same, say the other"
 }
 """Files whose recorded outputs are known not to be given; a test fails when one is."""

@@ -1,4 +1,4 @@
-"""QuantDTypeCast through a whole model: its operands carry quantisation records, which kernel cases do not have."""
+"""QuantDTypeCast through a whole model: its operands carry quantization records, which kernel cases do not have."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mslite.converter.mindir.graph import Graph, Module, Node, Value, numpy_type
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.quantization import QuantDTypeCast
 from mslite.converter.mindir.ops.tables import QuantParam
-from mslite.converter.mindir.quantised import ROUND_HALF_TO_EVEN
+from mslite.converter.mindir.quantized import ROUND_HALF_TO_EVEN
 
 Array = npt.NDArray[np.generic]
 INTEGERS = (DataType.INT8, DataType.UINT8, DataType.INT16, DataType.INT32)
@@ -64,7 +64,7 @@ def cast(
 
 
 @pytest.mark.parametrize("dtype", INTEGERS)
-def test_quantise(dtype: DataType, tmp_path: Path) -> None:
+def test_quantize(dtype: DataType, tmp_path: Path) -> None:
     scale, zero = 0.03, 5
     x = np.concatenate([np.random.default_rng(1).normal(0, 3, 200), [0.015, -0.015, 0.045, 1e9, -1e9]]).astype(
         np.float32
@@ -75,7 +75,7 @@ def test_quantise(dtype: DataType, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("dtype", INTEGERS)
-def test_quantise_half_to_even(dtype: DataType, tmp_path: Path) -> None:
+def test_quantize_half_to_even(dtype: DataType, tmp_path: Path) -> None:
     """What lies half-way goes to the even number where the record says so: models from ONNX."""
     x = np.concatenate([np.arange(-40, 41) / 8, np.random.default_rng(4).normal(0, 9, 900), [1e9, -1e9, np.nan]])
     record = QuantParam(scale=0.25, zeroPoint=3, roundType=ROUND_HALF_TO_EVEN)
@@ -85,7 +85,7 @@ def test_quantise_half_to_even(dtype: DataType, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("dtype", INTEGERS)
-def test_dequantise(dtype: DataType, tmp_path: Path) -> None:
+def test_dequantize(dtype: DataType, tmp_path: Path) -> None:
     limits = np.iinfo(numpy_type(dtype))
     x = (
         np.random.default_rng(2)
@@ -97,7 +97,7 @@ def test_dequantise(dtype: DataType, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("ratio", "zeros"), [(0.7, (3, -8)), (1.0, (0, -128)), (2.6, (-1, 4)), (0.0009, (0, 0))])
-def test_requantise(ratio: float, zeros: tuple[int, int], tmp_path: Path) -> None:
+def test_requantize(ratio: float, zeros: tuple[int, int], tmp_path: Path) -> None:
     x = np.arange(-128, 128).astype(np.int8)
     source = QuantParam(scale=0.5 * ratio, zeroPoint=zeros[0])
     target = QuantParam(scale=0.5, zeroPoint=zeros[1])

@@ -1,4 +1,4 @@
-// Batch normalisation in training: FusedBatchNorm of a training graph against formulas, in float64.
+// Batch normalization in training: FusedBatchNorm of a training graph against formulas, in float64.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -42,7 +42,7 @@ const Parameters &FirstParameters() {
   return first;
 }
 
-// x * w, batch normalisation, cross entropy; Momentum of w, the scale and the offset.
+// x * w, batch normalization, cross entropy; Momentum of w, the scale and the offset.
 std::string TrainingModel(const Settings &settings) {
   ModelBuilder m;
   auto &b = m.builder;
@@ -61,24 +61,24 @@ std::string TrainingModel(const Settings &settings) {
   const uint32_t to_image = m.Constant("to_image", {static_cast<int32_t>(image.size())}, image, mslite::test::kInt);
   const uint32_t to_rows = m.Constant("to_rows", {2}, rows, mslite::test::kInt);
   const uint32_t product = m.Value("product", rows), pixels = m.Value("pixels", image);
-  const uint32_t normalised = m.Value("normalised", image), logits = m.Value("logits", rows);
+  const uint32_t normalized = m.Value("normalized", image), logits = m.Value("logits", rows);
   const uint32_t copied_scale = m.Value("copied_scale", channels), copied_offset = m.Value("copied_offset", channels);
   const uint32_t batch_mean = m.Value("batch_mean", channels), batch_variance = m.Value("batch_variance", channels);
   const uint32_t loss = m.Value("loss", {1});
   m.Node("net/MatMul", schema::CreateMatMulFusion(b), {x, w}, {product});
   m.Node("net/ToImage", schema::CreateReshape(b), {product, to_image}, {pixels});
   m.Node("net/BatchNorm", schema::CreateFusedBatchNorm(b, kEpsilon, kMomentum), {pixels, scale, offset, mean, variance},
-         {normalised, copied_scale, copied_offset, batch_mean, batch_variance});
-  m.Node("net/ToRows", schema::CreateReshape(b), {normalised, to_rows}, {logits});
+         {normalized, copied_scale, copied_offset, batch_mean, batch_variance});
+  m.Node("net/ToRows", schema::CreateReshape(b), {normalized, to_rows}, {logits});
   m.Node("net/_loss_fn", schema::CreateSparseSoftmaxCrossEntropyWithLogits(b, false), {logits, labels}, {loss});
-  const uint32_t dlogits = m.Value("dlogits", rows), dnormalised = m.Value("dnormalised", image);
+  const uint32_t dlogits = m.Value("dlogits", rows), dnormalized = m.Value("dnormalized", image);
   const uint32_t dpixels = m.Value("dpixels", image), dproduct = m.Value("dproduct", rows);
   const uint32_t dscale = m.Value("dscale", channels), doffset = m.Value("doffset", channels);
   const uint32_t dw = m.Value("dw", {kChannels, kChannels});
   m.Node("Gradients/loss", schema::CreateSparseSoftmaxCrossEntropyWithLogits(b, true), {logits, labels}, {dlogits});
-  m.Node("Gradients/ToImage", schema::CreateReshape(b), {dlogits, to_image}, {dnormalised});
+  m.Node("Gradients/ToImage", schema::CreateReshape(b), {dlogits, to_image}, {dnormalized});
   m.Node("Gradients/BatchNorm", schema::CreateBatchNormGrad(b, kEpsilon, settings.is_training),
-         {dnormalised, pixels, copied_scale, batch_mean, batch_variance, copied_offset}, {dpixels, dscale, doffset});
+         {dnormalized, pixels, copied_scale, batch_mean, batch_variance, copied_offset}, {dpixels, dscale, doffset});
   m.Node("Gradients/ToRows", schema::CreateReshape(b), {dpixels, to_rows}, {dproduct});
   m.Node("Gradients/MatMul", schema::CreateMatMulFusion(b, true, false), {x, dproduct}, {dw});
   uint32_t nodes = 10;

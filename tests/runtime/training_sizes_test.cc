@@ -1,4 +1,4 @@
-// Gradients, variables and operands of optimisers that are not what their weight asks for: refused when the model is
+// Gradients, variables and operands of optimizers that are not what their weight asks for: refused when the model is
 // built where the file says so, and by the step where only its data do.
 #include <gtest/gtest.h>
 
@@ -173,7 +173,7 @@ TEST(Gradients, ThatAProgramGivesHaveTheSizeOfTheirWeight) {
   EXPECT_EQ(model.ApplyGradients({less}), kLiteParamInvalid);
 }
 
-TEST(Operands, OfOptimisersHaveTheSizesThatTheyMust) {
+TEST(Operands, OfOptimizersHaveTheSizesThatTheyMust) {
   TrainingSettings small_moments;
   small_moments.moments = {2};
   ExpectRefused(ModelWithGradient(Doubled, small_moments), {"'moments' has 8 bytes", "weight 'w' asks for 24"});

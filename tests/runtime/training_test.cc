@@ -263,8 +263,8 @@ TEST_F(Training, LearnsInMixedPrecision) {
   EXPECT_EQ(product, computes_in_half ? DataType::kNumberTypeFloat16 : DataType::kNumberTypeFloat32);
 }
 
-// Each optimiser keeps its own rate: it is divided, and comes back.
-TEST(VirtualBatches, KeepTheRatesOfOptimisersApart) {
+// Each optimizer keeps its own rate: it is divided, and comes back.
+TEST(VirtualBatches, KeepTheRatesOfOptimizersApart) {
   Model model;
   ASSERT_EQ(BuildFrom(TrainingModel(true), &model), kSuccess);
   const auto rates = [&model] {

@@ -102,15 +102,15 @@ TEST(Verify, SaysOfOperatorsWhatTheGeneratedVerifierSays) {
 }
 
 TEST(Verify, SaysOfModelsWhatTheGeneratedVerifierSays) {
-  ModelBuilder quantised;
-  const uint32_t x = quantised.Quantised("x", {{0.5, 1}, {0.25, 2}});
-  const uint32_t y = quantised.Quantised("y", {{0.5, 1}});
-  quantised.Node("crop", schema::CreateBatchToSpaceND(quantised.builder), {x}, {y});
-  quantised.Graph({x}, {y}, {0});
+  ModelBuilder quantized;
+  const uint32_t x = quantized.Quantized("x", {{0.5, 1}, {0.25, 2}});
+  const uint32_t y = quantized.Quantized("y", {{0.5, 1}});
+  quantized.Node("crop", schema::CreateBatchToSpaceND(quantized.builder), {x}, {y});
+  quantized.Graph({x}, {y}, {0});
   std::mt19937 random(2);
   int sound = 0;
   int unsound = 0;
-  for (const std::string &model : {SmallModel(2, 3), LoopModel(true), quantised.Finish({x}, {y})}) {
+  for (const std::string &model : {SmallModel(2, 3), LoopModel(true), quantized.Finish({x}, {y})}) {
     ASSERT_TRUE(VerifyModel(BytesOf(model), model.size()));
     for (int i = 0; i < kDamages; ++i) {
       std::string text = model;

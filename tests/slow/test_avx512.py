@@ -1,5 +1,5 @@
 """The AVX-512 and AVX-512 VNNI kernels, on an emulated machine that has both: kernel tests, sums and products of all pairs
-of bytes, and every quantised model, whose outputs are compared with those of the scalar kernels here (that
+of bytes, and every quantized model, whose outputs are compared with those of the scalar kernels here (that
 tests/slow/test_integers.py compares with the reference's). One boot for everything, small models first; ten minutes on a quiet machine."""
 
 from __future__ import annotations

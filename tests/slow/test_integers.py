@@ -1,4 +1,4 @@
-"""Every quantised model of the set on every instruction set that this machine runs or emulates."""
+"""Every quantized model of the set on every instruction set that this machine runs or emulates."""
 
 from __future__ import annotations
 

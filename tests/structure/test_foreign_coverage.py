@@ -29,7 +29,7 @@ WITHOUT_NUMBERS = frozenset({"Assert"})
 
 
 def covered() -> set[str]:
-    """Gradients, losses and optimisers are compared with central differences, in tests/converter/test_training.py."""
+    """Gradients, losses and optimizers are compared with central differences, in tests/converter/test_training.py."""
     training = {name for name, operator in OPERATORS.items() if operator.declaration.training}
     return {*COMPARISONS, *DISTRIBUTIONS, *ELSEWHERE, *WITHOUT_NUMBERS, *training}
 

@@ -69,8 +69,8 @@ def perceptron(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def normalised(tmp_path: Path) -> Path:
-    """A convolution, batch normalisation by the statistics of the batch, a mean of each image."""
+def normalized(tmp_path: Path) -> Path:
+    """A convolution, batch normalization by the statistics of the batch, a mean of each image."""
     chance = np.random.default_rng(5)
     constants = {
         "w": chance.standard_normal((4, 3, 3, 3)).astype(np.float32),
@@ -178,7 +178,7 @@ def test_the_scale_grows_again(perceptron: Path) -> None:
     assert not infinite[first + 1]
 
 
-def test_batch_normalisation_stays_float32(normalised: Path) -> None:
+def test_batch_normalization_stays_float32(normalized: Path) -> None:
     """Below O3; and its running statistics always."""
     chance = np.random.default_rng(6)
     inputs = [
@@ -187,13 +187,13 @@ def test_batch_normalisation_stays_float32(normalised: Path) -> None:
     ]
     found = {}
     for level in (OptimizationLevel.O0, OptimizationLevel.O2, OptimizationLevel.O3):
-        model = build(normalised, config=_config(level))
+        model = build(normalized, config=_config(level))
         losses = [step(model, inputs)[0] for _ in range(5)]
         model.set_train_mode(False)
         found[level] = (losses, arrays(model.get_feature_maps()))
     plain, mixed, half = (found[level][0] for level in found)
     np.testing.assert_allclose(mixed, plain, rtol=2e-3)
-    assert half == mixed != plain  # its neighbours round what it reads and gives; it is stored as they read it
+    assert half == mixed != plain  # its neighbors round what it reads and gives; it is stored as they read it
     statistics = found[OptimizationLevel.O3][1]
     running = [value for name, value in statistics.items() if "mean" in name or "variance" in name]
     assert len(running) == 2

@@ -39,7 +39,7 @@ def _one_thread() -> Iterator[None]:
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
 def test_losses(case: Case, tmp_path: Path) -> None:
     """From random weights: the first loss is the forward pass's, the second tells what the update was. Rounding alone moves gradients
-    of deep networks with batch normalisation by a hundredth, in PyTorch, too: where its own two precisions part, ten times as far
+    of deep networks with batch normalization by a hundredth, in PyTorch, too: where its own two precisions part, ten times as far
     is allowed."""
     here, single, double = trained(replace(case, before=0), STEPS, tmp_path, (torch.float32, torch.float64))
     apart = relative(here.losses, single.losses)
@@ -58,7 +58,7 @@ def test_any_number_of_threads_gives_the_same_bits(name: str, tmp_path: Path) ->
 
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
 def test_what_a_program_trains(tmp_path: Path) -> None:
-    """Of a `.pt2` file: the weights of all layers by their names, batch normalisation and biases of zeros among them, nothing else."""
+    """Of a `.pt2` file: the weights of all layers by their names, batch normalization and biases of zeros among them, nothing else."""
     network = torch.nn.Sequential(
         torch.nn.Conv2d(3, 4, 3, bias=False), torch.nn.BatchNorm2d(4), torch.nn.ReLU(), torch.nn.Conv2d(4, 2, 3)
     ).eval()

@@ -91,5 +91,5 @@ def test_benchmark_train_ends_with_a_message(flags: list[str], tmp_path: Path) -
     assert done.returncode == 1, done.stderr
     assert "behind_train.ms" in done.stderr
     assert "optimizer/w" in done.stderr
-    if "--virtualBatch" in flags:  # in plain steps the optimiser compares
+    if "--virtualBatch" in flags:  # in plain steps the optimizer compares
         assert "'gradient1'" in done.stderr

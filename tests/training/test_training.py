@@ -145,7 +145,7 @@ def test_inference_export(path: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", [ONE_LAYER, LENET], ids=["one layer", "LeNet"])
-def test_quantised_exports(path: Path, tmp_path: Path) -> None:
+def test_quantized_exports(path: Path, tmp_path: Path) -> None:
     """Weights in 8 bits: smaller files, nearly the same outputs; a training file of them trains on."""
     model = build(path)
     inputs = batch(model)
@@ -323,7 +323,7 @@ _REFUSED: dict[str, tuple[Callable[[mslite.Model], object], type[Exception], str
         TypeError,
         "loss_scale must be float",
     ),
-    "a misspelt setting": (
+    "a misspelled setting": (
         lambda m: setattr(mslite.TrainCfg(), "accumulate_gradient", True),
         AttributeError,
         "TrainCfg has no setting 'accumulate_gradient'; did you mean 'accumulate_gradients'",

@@ -1,4 +1,4 @@
-"""The files of a network: ONNX by PyTorch, TensorFlow Lite by litert-torch, and both in int8 by the quantisers of their own runtimes.
+"""The files of a network: ONNX by PyTorch, TensorFlow Lite by litert-torch, and both in int8 by the quantizers of their own runtimes.
 
 Int8: unsigned activations with an offset and a scale for each output channel in ONNX (QDQ), signed ones in TensorFlow Lite. Ranges
 are those of four random inputs: these files are for speed, not for accuracy.
@@ -42,7 +42,7 @@ def write_onnx(network: Network, path: Path) -> None:
 
 
 def write_onnx_int8(network: Network, source: Path, path: Path) -> None:
-    """The ONNX file `source` by onnxruntime's static quantiser."""
+    """The ONNX file `source` by onnxruntime's static quantizer."""
     from onnxruntime import quantization
     from onnxruntime.quantization.shape_inference import quant_pre_process
 
@@ -75,7 +75,7 @@ def write_tflite(network: Network, path: Path) -> None:
 
 
 def write_tflite_int8(network: Network, source: Path, path: Path) -> None:
-    """The TensorFlow Lite file `source` by LiteRT's quantiser."""
+    """The TensorFlow Lite file `source` by LiteRT's quantizer."""
     from ai_edge_litert.interpreter import Interpreter
     from ai_edge_quantizer import quantizer, recipe
 

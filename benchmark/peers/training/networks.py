@@ -1,6 +1,6 @@
 """The networks that are trained, as PyTorch has them, and what they are trained with. Weights are drawn from one seed.
 
-`python -m mslite.benchmark.peers.training.networks NAME BATCH PATH` writes PATH.onnx, which has the batch normalisations as
+`python -m mslite.benchmark.peers.training.networks NAME BATCH PATH` writes PATH.onnx, which has the batch normalizations as
 nodes, PATH.cfg for the converter, and a batch of data, PATH.npz.
 """
 
@@ -61,7 +61,7 @@ def _lenet() -> nn.Module:
     )  # fmt: skip
 
 
-def _normalised(inputs: int, outputs: int, kernel: int, stride: int = 1, groups: int = 1) -> list[nn.Module]:
+def _normalized(inputs: int, outputs: int, kernel: int, stride: int = 1, groups: int = 1) -> list[nn.Module]:
     convolution = nn.Conv2d(inputs, outputs, kernel, stride, kernel // 2, groups=groups, bias=False)
     return [convolution, nn.BatchNorm2d(outputs)]
 
@@ -70,8 +70,8 @@ class _Inverted(nn.Module):
     def __init__(self, inputs: int, outputs: int, stride: int, expansion: int) -> None:
         super().__init__()
         inner = inputs * expansion
-        layers = [*_normalised(inputs, inner, 1), nn.ReLU6()] if expansion > 1 else []
-        layers += [*_normalised(inner, inner, 3, stride, groups=inner), nn.ReLU6(), *_normalised(inner, outputs, 1)]
+        layers = [*_normalized(inputs, inner, 1), nn.ReLU6()] if expansion > 1 else []
+        layers += [*_normalized(inner, inner, 3, stride, groups=inner), nn.ReLU6(), *_normalized(inner, outputs, 1)]
         self.layers = nn.Sequential(*layers)
         self.adds = stride == 1 and inputs == outputs
 
@@ -83,7 +83,7 @@ class _Inverted(nn.Module):
 class _MobileNetV2(nn.Module):
     def __init__(self, classes: int = 1000) -> None:
         super().__init__()
-        layers: list[nn.Module] = [*_normalised(3, 32, 3, 2), nn.ReLU6()]
+        layers: list[nn.Module] = [*_normalized(3, 32, 3, 2), nn.ReLU6()]
         inputs = 32
         for expansion, outputs, repeats, stride in (
             (1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1),
@@ -91,7 +91,7 @@ class _MobileNetV2(nn.Module):
             for i in range(repeats):
                 layers.append(_Inverted(inputs, outputs, stride if i == 0 else 1, expansion))
                 inputs = outputs
-        self.features = nn.Sequential(*layers, *_normalised(320, 1280, 1), nn.ReLU6())
+        self.features = nn.Sequential(*layers, *_normalized(320, 1280, 1), nn.ReLU6())
         self.classifier = nn.Linear(1280, classes)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -103,9 +103,9 @@ class _Residual(nn.Module):
     def __init__(self, inputs: int, outputs: int, stride: int) -> None:
         super().__init__()
         self.layers = nn.Sequential(
-            *_normalised(inputs, outputs, 3, stride), nn.ReLU(), *_normalised(outputs, outputs, 3)
+            *_normalized(inputs, outputs, 3, stride), nn.ReLU(), *_normalized(outputs, outputs, 3)
         )
-        self.short = nn.Sequential(*_normalised(inputs, outputs, 1, stride)) if stride > 1 else nn.Identity()
+        self.short = nn.Sequential(*_normalized(inputs, outputs, 1, stride)) if stride > 1 else nn.Identity()
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         y: torch.Tensor = torch.relu(self.layers(x) + self.short(x))
@@ -113,7 +113,7 @@ class _Residual(nn.Module):
 
 
 def _resnet18() -> nn.Module:
-    layers: list[nn.Module] = [*_normalised(3, 64, 7, 2), nn.ReLU(), nn.MaxPool2d(3, 2, 1)]
+    layers: list[nn.Module] = [*_normalized(3, 64, 7, 2), nn.ReLU(), nn.MaxPool2d(3, 2, 1)]
     inputs = 64
     for outputs in (64, 128, 256, 512):
         layers += [_Residual(inputs, outputs, 2 if outputs > inputs else 1), _Residual(outputs, outputs, 1)]
@@ -171,7 +171,7 @@ class _Lstm(nn.Module):
 
 
 def _double(inputs: int, outputs: int) -> nn.Sequential:
-    return nn.Sequential(*_normalised(inputs, outputs, 3), nn.ReLU(), *_normalised(outputs, outputs, 3), nn.ReLU())
+    return nn.Sequential(*_normalized(inputs, outputs, 3), nn.ReLU(), *_normalized(outputs, outputs, 3), nn.ReLU())
 
 
 class _UNet(nn.Module):

@@ -16,7 +16,7 @@ Data = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 
 
 class Trainer(ABC):
-    """A network with its optimiser and one batch of data, on which every step trains.
+    """A network with its optimizer and one batch of data, on which every step trains.
 
     A request has the `network`, its `path` (what `networks` wrote, PATH.ms, and PATH_half.ms), `threads`, and `work`, a folder."""
 

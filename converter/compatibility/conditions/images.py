@@ -127,7 +127,7 @@ def resize_modes(node: Node, kind: DataType, version: Version) -> str | None:
         and op.coordinate_transform_mode is CoordinateTransformMode.HALF_PIXEL
         and version < Version.V2_7
     ):
-        return "takes other pixels for the nearest ones between half-pixel centres"
+        return "takes other pixels for the nearest ones between half-pixel centers"
     if op.method is ResizeMethod.CUBIC and version < Version.V2_7:
         return "interpolates cubically with other weights"
     if op.coordinate_transform_mode is CoordinateTransformMode.ALIGN_CORNERS and op.method is ResizeMethod.LINEAR:

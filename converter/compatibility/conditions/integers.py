@@ -15,7 +15,7 @@ from mslite.converter.mindir.ops.enums import (
 )
 from mslite.converter.mindir.ops.reduction import ReduceFusion
 from mslite.converter.mindir.ops.resize import Resize
-from mslite.converter.mindir.quantised import is_quantised, same_records
+from mslite.converter.mindir.quantized import is_quantized, same_records
 
 
 @condition("QuantDTypeCast")
@@ -42,8 +42,8 @@ def records_of_all(node: Node, kind: DataType, version: Version) -> str | None:
         return None
     results = [value for value in node.outputs if value.dtype is DataType.INT8]
     data = [value for value in node.inputs if value.dtype is DataType.INT8]
-    if any(not is_quantised(value) for value in (*data, *results)):
-        return "takes int8 with quantisation records only"
+    if any(not is_quantized(value) for value in (*data, *results)):
+        return "takes int8 with quantization records only"
     mixed = [value for value in node.inputs if value.dtype is DataType.FLOAT32 and node.op.name != "QuantDTypeCast"]
     if mixed or any(value.dtype is DataType.FLOAT32 for value in node.outputs if node.op.name != "QuantDTypeCast"):
         return "takes no real numbers beside int8"
@@ -67,7 +67,7 @@ _RIGHT = frozenset(
      "SubFusion", "TopKFusion", "Transpose", "Unsqueeze"}
 )  # fmt: skip
 """Operators whose int8 kernels of 1.3 give the numbers of the real arithmetic to within two steps. Others were seen to be further
-off, or to end the process: comparisons, ArgMax, reductions, normalisations, divisions, powers."""
+off, or to end the process: comparisons, ArgMax, reductions, normalizations, divisions, powers."""
 
 _REDUCED = frozenset({ReduceMode.ReduceMax, ReduceMode.ReduceMin, ReduceMode.ReduceSum})
 """Reductions that are right in int8; means of some dimensions are not."""

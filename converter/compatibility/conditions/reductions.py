@@ -1,4 +1,4 @@
-"""Reductions and normalisations."""
+"""Reductions and normalizations."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ def affine_numbers(node: Node, kind: DataType, version: Version) -> str | None:
 
 
 @condition("L2NormalizeFusion", until=Version.V2_0)
-def normalised_axes(node: Node, kind: DataType, version: Version) -> str | None:
+def normalized_axes(node: Node, kind: DataType, version: Version) -> str | None:
     axes = getattr(node.op, "axis", None)
     rank = node.inputs[0].rank or 0
     if axes is None:
         return "needs the axes"
     is_last = list(axes) in ([-1], [rank - 1])
-    return None if is_last or len(axes) == rank else "normalises along the last dimension, or all"
+    return None if is_last or len(axes) == rank else "normalizes along the last dimension, or all"
 
 
 @condition("ReduceFusion", until=Version.V1_5)
@@ -81,13 +81,13 @@ def softmax_axis(node: Node, kind: DataType, version: Version) -> str | None:
 
 
 @condition("LayerNormFusion")
-def normalised_rank(node: Node, kind: DataType, version: Version) -> str | None:
+def normalized_rank(node: Node, kind: DataType, version: Version) -> str | None:
     assert isinstance(node.op, LayerNormFusion)
     rank = node.inputs[0].rank
     if node.op.begin_norm_axis == 0 or node.op.begin_params_axis == 0:
         return "takes an axis of 0 for the rank"
     is_too_large = rank is None or rank > 4
-    return "normalises up to four dimensions" if is_too_large and version is not Version.V1_3 else None
+    return "normalizes up to four dimensions" if is_too_large and version is not Version.V1_3 else None
 
 
 @condition("ReduceFusion", until=Version.V1_5)
@@ -105,6 +105,6 @@ def first_maximum(node: Node, kind: DataType, version: Version) -> str | None:
 
 
 @condition("InstanceNorm", until=Version.V2_0)
-def normalised_image(node: Node, kind: DataType, version: Version) -> str | None:
+def normalized_image(node: Node, kind: DataType, version: Version) -> str | None:
     is_other = version is Version.V2_0 and node.inputs[0].rank != 4
-    return "normalises images of four dimensions only" if is_other else None
+    return "normalizes images of four dimensions only" if is_other else None

@@ -177,7 +177,7 @@ test cases (`integers`: signed and unsigned, of 8 to 64 bits), and those in whic
 casts that the converter writes: float64 then has the precision of float32, and int64 in float32 is exact up to 2^24. Graphs in
 float16 become float32, with float16 inputs and outputs. A type that does not stand there is refused by name; so are bfloat16,
 float8 and types of less than 8 bits, and of ONNX's dense operators (`python -m tests.element_types`) ImageDecoder
-and TfIdfVectorizer. Stored integers (quantised models) are not listed. What is declared only
+and TfIdfVectorizer. Stored integers (quantized models) are not listed. What is declared only
 and is no gradient (AllGather, ReduceScatter) belongs to training on other hardware; what is rewritten in training becomes variables or other
 operators when a training file is read (LSTMGradData and LSTMGradWeight together LSTMGrad). Custom stands
 for the operators with names of their own, GenOP for any operator in an obfuscated file. Then the instruction sets that its kernels

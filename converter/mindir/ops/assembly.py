@@ -109,7 +109,7 @@ class Crop(Operator):
 
 @operator(188, onnx="Splice")
 class Splice(Operator):
-    """Joins neighbouring frames of a sequence."""
+    """Joins neighboring frames of a sequence."""
 
     context: Longs = longs(0)
     forward_indexes: Longs = longs(1)

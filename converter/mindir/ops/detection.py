@@ -91,7 +91,7 @@ class DetectionOutput(Operator):
     share_location: bool = boolean(1, True)
     background_label: int = long(2)
     code_type: int = long(3, 1)
-    """1 corners, 2 centre and size, 3 corners by size"""
+    """1 corners, 2 center and size, 3 corners by size"""
     variance_encoded_in_target: bool = boolean(4)
     nms_threshold: float = real(5, 0.3)
     nms_top_k: int = long(6, -1)

@@ -62,7 +62,7 @@ class CoordinateTransformMode(WireEnum):
 
 
 class NearestMode(WireEnum):
-    """Rounding of nearest-neighbour Resize."""
+    """Rounding of nearest-neighbor Resize."""
 
     NORMAL = 0
     ROUND_HALF_DOWN = 1
@@ -205,7 +205,7 @@ class WeightQuantCompressType(WireEnum):
 
 
 class QuantType(WireEnum):
-    """Kind of quantisation of a node; 1..3 are old names of 4 and 5."""
+    """Kind of quantization of a node; 1..3 are old names of 4 and 5."""
 
     QUANT_NONE = 0
     AwareTraining = 1

@@ -1,4 +1,4 @@
-"""Normalisations."""
+"""Normalizations."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class BatchNorm(Operator):
     tensorflow="FusedBatchNormV3 FusedBatchNorm",
 )
 class FusedBatchNorm(Operator):
-    """Batch normalisation with scale and offset, channel last. The other results are those of BatchNormTraining, in training."""
+    """Batch normalization with scale and offset, channel last. The other results are those of BatchNormTraining, in training."""
 
     epsilon: float = real(0, 0.0001)
     momentum: float = real(1, 0.9)
@@ -33,7 +33,7 @@ class FusedBatchNorm(Operator):
 
 @operator(74, inputs="x gamma beta", layout="nchw", onnx="InstanceNormalization")
 class InstanceNorm(Operator):
-    """Normalises each image and channel over its pixels; channels are dimension 1 (NCHW)."""
+    """Normalizes each image and channel over its pixels; channels are dimension 1 (NCHW)."""
 
     epsilon: float = real(0)
 
@@ -47,7 +47,7 @@ class ChannelsLastInstanceNorm(Operator):
 
 @operator(211, inputs="x [gamma] [beta]", since_1_3=False)
 class GroupNormFusion(Operator):
-    """Normalises groups of channels, which are dimension 1 (NCHW)."""
+    """Normalizes groups of channels, which are dimension 1 (NCHW)."""
 
     num_groups: int = long(0)
     epsilon: float = real(1, 1e-05)
@@ -58,7 +58,7 @@ class GroupNormFusion(Operator):
     75, inputs="x [gamma] [beta]", outputs="y [mean] [variance]", onnx="LayerNormalization FusedLayerNormAffineFunction"
 )
 class LayerNormFusion(Operator):
-    """Normalises over the dimensions from begin_norm_axis on."""
+    """Normalizes over the dimensions from begin_norm_axis on."""
 
     begin_norm_axis: int = long(0)
     epsilon: float = real(1, 1e-05)
@@ -85,7 +85,7 @@ class LpNormalization(Operator):
 
 @operator(85, layout="nhwc", tflite="LOCAL_RESPONSE_NORMALIZATION", onnx="Lrn LRN")
 class LRN(Operator):
-    """Local response normalisation across channels."""
+    """Local response normalization across channels."""
 
     depth_radius: int = long(0)
     bias: float = real(1)

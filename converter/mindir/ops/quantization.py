@@ -13,7 +13,7 @@ from ._declare import Ints, Operator, boolean, integers, long, operator
     caffe="Quant DeQuant",
 )
 class QuantDTypeCast(Operator):
-    """Quantises, dequantises or requantises."""
+    """Quantizes, dequantizes or requantizes."""
 
     src_t: int = long(0)
     """TypeId number of the input"""
@@ -25,7 +25,7 @@ class QuantDTypeCast(Operator):
 
 @operator(203, since_1_3=False)
 class DynamicQuant(Operator):
-    """Quantises with the range found at run time."""
+    """Quantizes with the range found at run time."""
 
     symmetric: bool = boolean(0)
     dst_type: int = long(1, 32)
@@ -39,7 +39,7 @@ class DynamicQuant(Operator):
 
 @operator(57, inputs="x min max", layout="elementwise", tensorflow="FakeQuantWithMinMaxVars")
 class FakeQuantWithMinMaxVars(Operator):
-    """Quantises and dequantises."""
+    """Quantizes and dequantizes."""
 
     num_bits: int = long(0)
     narrow_range: bool = boolean(1)
@@ -47,7 +47,7 @@ class FakeQuantWithMinMaxVars(Operator):
 
 @operator(58, inputs="x min max", layout="elementwise")
 class FakeQuantWithMinMaxVarsPerChannel(Operator):
-    """Quantises and dequantises per channel."""
+    """Quantizes and dequantizes per channel."""
 
     num_bits: int = long(0)
     narrow_range: bool = boolean(1)

@@ -107,7 +107,7 @@ class LSTMSequence(Operator):
     unit of each gate, on dimension 1; within a gate only those of the weights of x and of the hidden state differ."""
     hidden_zero_point: int = long(18)
     gate_scales: Floats = reals(19)
-    """On stored integers with normalisation: the scales of the gates' pre-activations, i o f c. With products of 8 bits,
+    """On stored integers with normalization: the scales of the gates' pre-activations, i o f c. With products of 8 bits,
     three of each gate: of its sum, of its product with x and of that with the hidden state."""
     input_is_rest: bool = boolean(20)
     """On stored integers: the input gate is 1 - the forget gate; its weights do not count."""
@@ -145,7 +145,7 @@ class StoredSVDF(Operator):
     """One step of a layer of singular value filters on stored integers: x [batch, input], weights [filters, input] over
     features and [filters, memory] over time, state [batch, filters * memory], y [batch, filters / rank].
 
-    The newest of a filter's `memory` products with x comes last; `rank` neighbouring filters make a unit.
+    The newest of a filter's `memory` products with x comes last; `rank` neighboring filters make a unit.
     """
 
     rank: int = long(0, 1)

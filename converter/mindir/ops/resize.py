@@ -62,7 +62,7 @@ class ResizeND(Operator):
 
 @operator(1106, inputs="x grid", layout="any", onnx="GridSample", custom_type="GridSampler")
 class GridSampler(Operator):
-    """Samples NCHW images (or NCDHW volumes) at the normalised coordinates of `grid` [n, h, w, 2] (x, y)."""
+    """Samples NCHW images (or NCDHW volumes) at the normalized coordinates of `grid` [n, h, w, 2] (x, y)."""
 
     interpolation_mode: int = long(0)
     """0 linear, 1 nearest, 2 cubic"""

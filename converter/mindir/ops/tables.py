@@ -85,7 +85,7 @@ def table() -> Callable[[type[_T]], type[_T]]:
 
 @table()
 class QuantParam:
-    """One linear quantisation record: real = scale * (q - zeroPoint), per channel then * varCorr + meanCorr."""
+    """One linear quantization record: real = scale * (q - zeroPoint), per channel then * varCorr + meanCorr."""
 
     scale: float = double(0, 1.0, always_stored=True)
     """Where it is absent, readers of versions 1.2 to 1.5 take 0."""

@@ -13,7 +13,7 @@ class CustomExtractFeatures(Operator):
 
 @operator(41, inputs="text", tflite="CUSTOM:Normalize")
 class CustomNormalize(Operator):
-    """Normalises text."""
+    """Normalizes text."""
 
 
 @operator(42, inputs="hashes keys labels weights", outputs="label weight", tflite="CUSTOM:Predict")

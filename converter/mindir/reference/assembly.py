@@ -246,7 +246,7 @@ case("one-offset", ops.Crop(axis=1, offsets=(1,)), [normal(2, 6, 7), normal(2, 4
 
 @reference("Splice")
 def splice(op: ops.Splice, inputs: Inputs) -> list[Array]:
-    """Rows side by side: the neighbours that the context names, or the listed ones."""
+    """Rows side by side: the neighbors that the context names, or the listed ones."""
     (x,) = _given(inputs)
     context = np.array(op.context)
     rows = np.clip(np.arange(x.shape[-2])[:, None] + context, 0, x.shape[-2] - 1)

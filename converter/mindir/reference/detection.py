@@ -154,7 +154,7 @@ def prior_box(op: ops.PriorBox, inputs: Inputs) -> list[Array]:
 
 
 def _sample(image: Array, y: float, x: float) -> list[float]:
-    """The weighted neighbours of a point; zeros beyond the image."""
+    """The weighted neighbors of a point; zeros beyond the image."""
     height, width = image.shape
     if not (-1 <= y <= height and -1 <= x <= width):
         return [0.0] * 4
@@ -168,7 +168,7 @@ def _sample(image: Array, y: float, x: float) -> list[float]:
 
 @reference("RoiAlign")
 def roi_align(op: ops.RoiAlign, inputs: Inputs) -> list[Array]:
-    """ONNX RoiAlign; `max` takes the maximum of the weighted neighbours."""
+    """ONNX RoiAlign; `max` takes the maximum of the weighted neighbors."""
     x, rois, batches = _given(inputs)
     y = np.zeros((len(rois), x.shape[1], op.output_height, op.output_width))
     shift = 0.5 if op.half_pixel else 0.0

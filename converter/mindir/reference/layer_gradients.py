@@ -37,8 +37,8 @@ def batch_norm_gradient(op: ops.BatchNormGrad, inputs: Inputs) -> list[Array]:
     r = 1 / np.sqrt(variance + op.epsilon)
     n = (x - mean) * r
     dscale, doffset = (dy * n).sum(axis=axes), dy.sum(axis=axes)
-    centred = dy - dy.mean(axis=axes) - n * (dy * n).mean(axis=axes) if op.is_training else dy
-    return _narrow(scale * r * centred, dscale, doffset)
+    centered = dy - dy.mean(axis=axes) - n * (dy * n).mean(axis=axes) if op.is_training else dy
+    return _narrow(scale * r * centered, dscale, doffset)
 
 
 @reference("LayerNormGrad")

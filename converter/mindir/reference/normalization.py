@@ -1,4 +1,4 @@
-"""References of the normalisations."""
+"""References of the normalizations."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def instance_norm(op: ops.InstanceNorm, inputs: Inputs) -> list[Array]:
     """Over the pixels of each image and channel, which is dimension 1 (NCHW)."""
     x, gamma, beta = _float64(inputs)
     axes = tuple(range(2, x.ndim))
-    normalised = (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + op.epsilon)
+    normalized = (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + op.epsilon)
     scale, offset = (array.reshape(-1, *[1] * (x.ndim - 2)) for array in (gamma, beta))
-    return [(normalised * scale + offset).astype(np.float32)]
+    return [(normalized * scale + offset).astype(np.float32)]
 
 
 @reference("ChannelsLastInstanceNorm")
@@ -42,8 +42,8 @@ def channels_last_instance_norm(op: ops.ChannelsLastInstanceNorm, inputs: Inputs
     """Over the pixels of each image and channel, which is the last dimension (NHWC)."""
     x, gamma, beta = _float64(inputs)
     axes = tuple(range(1, x.ndim - 1))
-    normalised = (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + op.epsilon)
-    return [(normalised * gamma + beta).astype(np.float32)]
+    normalized = (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + op.epsilon)
+    return [(normalized * gamma + beta).astype(np.float32)]
 
 
 @reference("GroupNormFusion")

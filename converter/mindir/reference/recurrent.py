@@ -107,7 +107,7 @@ class _Cell:
         return (1 - z) * g(self._clipped(wh + hidden)) + z * h, c
 
     def _gate(self, number: int, x: Array) -> Array:
-        """The pre-activation of gate i o f c with its biases, normalised where that is asked for."""
+        """The pre-activation of gate i o f c with its biases, normalized where that is asked for."""
         bias = np.split(self.bias_w + self.bias_r, 4)[number]
         if self.normalization is None:
             return np.asarray(x + bias)

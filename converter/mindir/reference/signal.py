@@ -43,7 +43,7 @@ for _axis in (0, 1, -2):
 
 @reference("MelWeightMatrix")
 def mel_weight_matrix(op: ops.MelWeightMatrix, inputs: Inputs) -> list[Array]:
-    """Triangles between neighbouring edges, which are evenly spaced in mel."""
+    """Triangles between neighboring edges, which are evenly spaced in mel."""
     bins, length, rate = (int(np.asarray(value).item()) for value in inputs[:3])
     low, high = (2595 * np.log10(1 + float(np.asarray(value).item()) / 700) for value in inputs[3:])
     mels = np.arange(bins + 2) * (high - low) / (bins + 2) + low

@@ -1,4 +1,4 @@
-"""References of gradients, losses and optimisers. Gradients of windows are sums over the taps, one tap at a time."""
+"""References of gradients, losses and optimizers. Gradients of windows are sums over the taps, one tap at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Normalisations."""
+"""Normalizations."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ def _single(array: npt.NDArray[np.float64]) -> Floats:
 def _batch_statistics(call: Call, x: Blob, epsilon: float) -> Blob:
     """`use_global_stats: false`: mean and variance are those of the batch."""
     axes = tuple(axis for axis in range(x.rank) if axis != 1)
-    centred = call.emit(SubFusion(), x.value, _reduce(call, x.value, ReduceMode.ReduceMean, axes))
-    variance = _reduce(call, call.emit(Square(), centred), ReduceMode.ReduceMean, axes)
+    centered = call.emit(SubFusion(), x.value, _reduce(call, x.value, ReduceMode.ReduceMean, axes))
+    variance = _reduce(call, call.emit(Square(), centered), ReduceMode.ReduceMean, axes)
     deviation = call.emit(Sqrt(), call.emit(AddFusion(), variance, call.const(epsilon)))
-    return Blob(call.emit(DivFusion(), centred, deviation), x.shape)
+    return Blob(call.emit(DivFusion(), centered, deviation), x.shape)
 
 
 @caffe_layer("BN")
@@ -103,12 +103,12 @@ def mean_variance_norm(call: Call) -> Blob:
     if x.rank <= first:
         raise call.block(f"the bottom blob has {x.rank} dimensions; more than {first} are needed")
     axes = tuple(range(first, x.rank))
-    centred = call.emit(SubFusion(), x.value, _reduce(call, x.value, ReduceMode.ReduceMean, axes))
+    centered = call.emit(SubFusion(), x.value, _reduce(call, x.value, ReduceMode.ReduceMean, axes))
     if not given.normalize_variance:
-        return Blob(centred, x.shape)
-    variance = _reduce(call, call.emit(Square(), centred), ReduceMode.ReduceMean, axes)
+        return Blob(centered, x.shape)
+    variance = _reduce(call, call.emit(Square(), centered), ReduceMode.ReduceMean, axes)
     deviation = call.emit(AddFusion(), call.emit(Sqrt(), variance), call.const(given.eps))
-    return Blob(call.emit(DivFusion(), centred, deviation), x.shape)
+    return Blob(call.emit(DivFusion(), centered, deviation), x.shape)
 
 
 @caffe_layer("Normalize")

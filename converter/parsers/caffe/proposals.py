@@ -51,10 +51,10 @@ def _by_anchor(call: Call, blob: Value, first: int, anchors: int, numbers: int, 
 def _decoded(call: Call, codes: Value, anchors: Floats) -> list[Value]:
     """Upper left and lower right corners, [count, 2] each; a box reaches to the end of its last pixel."""
     size = anchors[:, 2:] - anchors[:, :2] + 1
-    centres = call.emit(MulFusion(), _columns(call, codes, 0, 2), call.const(size))
-    centres = call.emit(AddFusion(), centres, call.const(anchors[:, :2] + size / 2))
+    centers = call.emit(MulFusion(), _columns(call, codes, 0, 2), call.const(size))
+    centers = call.emit(AddFusion(), centers, call.const(anchors[:, :2] + size / 2))
     half = call.emit(MulFusion(), call.emit(ExpFusion(), _columns(call, codes, 2, 2)), call.const(size / 2))
-    return [call.emit(op, centres, half) for op in (SubFusion(), AddFusion())]
+    return [call.emit(op, centers, half) for op in (SubFusion(), AddFusion())]
 
 
 @caffe_layer("Proposal")

@@ -83,7 +83,7 @@ def shuffle_channel(call: Call) -> Blob:
 
 @caffe_layer("Reorg")
 def reorg(call: Call) -> Blob:
-    """Darknet's reorganisation: the image read as [C / s^2, H * s, W * s], its blocks of s x s become channels."""
+    """Darknet's reorganization: the image read as [C / s^2, H * s, W * s], its blocks of s x s become channels."""
     x, given = call.bottom(), call.parameter("reorg")
     call.require_rank(x, 4)
     (n, c, h, w), s = x.shape, given.stride

@@ -51,7 +51,7 @@ class _Arithmetic:
         """Both ends are pixels of the box."""
         return self.add(self.sub(end, begin), 1.0)
 
-    def centre(self, begin: Value, end: Value) -> Value:
+    def center(self, begin: Value, end: Value) -> Value:
         return self.mul(self.add(begin, end), 0.5)
 
 
@@ -67,13 +67,13 @@ def _floats(call: Call, name: str, default: tuple[float, ...]) -> tuple[float, .
     "BoundingBoxEncode", operators="Split Concat SubFusion DivFusion Log", arguments="anchor_box groundtruth_box"
 )
 def encode(call: Call) -> Value:
-    """How far the centre of a box lies from that of its anchor, and the logarithms of the ratios of their sizes."""
+    """How far the center of a box lies from that of its anchor, and the logarithms of the ratios of their sizes."""
     do = _Arithmetic(call)
     anchor, box = _columns(call, call.input(0)), _columns(call, call.input(1))
     moved, grown = [], []
     for axis in (0, 1):
         old, new = do.length(anchor[axis], anchor[axis + 2]), do.length(box[axis], box[axis + 2])
-        way = do.sub(do.centre(box[axis], box[axis + 2]), do.centre(anchor[axis], anchor[axis + 2]))
+        way = do.sub(do.center(box[axis], box[axis + 2]), do.center(anchor[axis], anchor[axis + 2]))
         moved.append(do.div(way, old))
         grown.append(call.emit(Log(), do.div(new, old)))
     means, deviations = _floats(call, "means", (0.0,) * 4), _floats(call, "stds", (1.0,) * 4)
@@ -94,8 +94,8 @@ def decode(call: Call) -> Value:
         old = do.length(anchor[axis], anchor[axis + 2])
         grown = call.emit(Clip(min=-limit, max=limit), deltas[axis + 2])
         half = do.mul(do.mul(old, call.emit(ExpFusion(base=-1.0, scale=1.0, shift=0.0), grown)), 0.5)
-        centre = do.add(do.centre(anchor[axis], anchor[axis + 2]), do.mul(old, deltas[axis]))
-        pair = [do.add(do.sub(centre, half), 0.5), do.sub(do.add(centre, half), 0.5)]
+        center = do.add(do.center(anchor[axis], anchor[axis + 2]), do.mul(old, deltas[axis]))
+        pair = [do.add(do.sub(center, half), 0.5), do.sub(do.add(center, half), 0.5)]
         if most is not None and len(most) == 2:
             pair = [call.emit(Clip(min=0.0, max=float(most[1 - axis])), each) for each in pair]
         begins.append(pair[0])

@@ -203,7 +203,7 @@ def shuffled(call: Call) -> Value:
 
 @primitive("AffineGrid", operators="MatMulFusion", arguments="theta output_size align_corners")
 def affine_grid(call: Call) -> Value:
-    """Coordinates in [-1, 1] of the centres of pixels (or of their corners), moved by the matrices theta."""
+    """Coordinates in [-1, 1] of the centers of pixels (or of their corners), moved by the matrices theta."""
     sizes = call.integers("output_size")
     if sizes is None:
         raise call.block("its size is computed at run time", "Give output_size as numbers")

@@ -13,7 +13,7 @@ from .generic import alike
 from .registry import primitive
 
 _STEPS = {8: 12, 16: 24, 32: 47, 64: 93}
-"""Bits of the type -> steps that any two numbers need: neighbours in Fibonacci's sequence need most."""
+"""Bits of the type -> steps that any two numbers need: neighbors in Fibonacci's sequence need most."""
 
 
 def _divisor(call: Call, a: Value, b: Value) -> Value:

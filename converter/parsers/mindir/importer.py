@@ -22,9 +22,9 @@ from .entries import Entry, Failed, Immediate, Order, Sequence, flattened
 from .file import file_error
 from .generic import convert_own
 from .in_place import changes_first_operand, is_view
-from .messages import INPUT_QUANTISATION, INPUT_SIZES, RESULT_QUANTISATION, AttributeType
+from .messages import INPUT_QUANTIZATION, INPUT_SIZES, RESULT_QUANTIZATION, AttributeType
 from .outputs import import_outputs
-from .quantised import quantise, read_quantisation
+from .quantized import quantize, read_quantization
 from .refusals import REFUSED, refusal
 from .registry import ARGUMENTS, find_converter, own_operator
 from .scope import Scope
@@ -61,8 +61,8 @@ class GraphImporter(Scope):
         for info in self.proto.input:
             self._input(info)
         for attribute in self.proto.attribute:
-            if attribute.name == INPUT_QUANTISATION:
-                quantise(self, attribute, self.graph.inputs)
+            if attribute.name == INPUT_QUANTIZATION:
+                quantize(self, attribute, self.graph.inputs)
             elif attribute.name == INPUT_SIZES and self.index == 0:
                 self._mark_sizes(attribute)
         if self.index:
@@ -170,7 +170,7 @@ class GraphImporter(Scope):
                 self.bind(name, self._convert(call), "" if self.session.own_file else node.domain)
                 self._note_change(operator, attributes, entries, name, title)
                 self._name_node(name, call)
-                read_quantisation(self, attributes, self._entries[name])
+                read_quantization(self, attributes, self._entries[name])
         except Dependent:
             self._stand_in(node, operator, title)
         except Blocked as blocked:
@@ -228,7 +228,7 @@ class GraphImporter(Scope):
     def _attributes(self, attributes: Iterable[Message]) -> dict[str, Any]:
         values = {}
         for attribute in attributes:
-            if is_type(attribute) or attribute.name == RESULT_QUANTISATION:
+            if is_type(attribute) or attribute.name == RESULT_QUANTIZATION:
                 continue
             try:
                 values[attribute.name] = contents(attribute, self.session.reader)
@@ -279,7 +279,7 @@ class GraphImporter(Scope):
     # ---- types ----
 
     def _declare_type(self, node: Message) -> None:
-        """Remembers type and shape that the file gives for the node's results. Quantised ones keep the type: inference
+        """Remembers type and shape that the file gives for the node's results. Quantized ones keep the type: inference
         only sees the real numbers that they stand for."""
         entry = self._entries.get(node.output[0])
         values = [each for each in flattened([entry]) if isinstance(each, Value)] if entry is not None else []

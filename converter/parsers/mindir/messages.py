@@ -185,10 +185,10 @@ TENSOR_TYPES: dict[int, DataType] = {
 }
 """`TensorProto.data_type`."""
 
-LINEAR_QUANTISATION = "linear_quant"
+LINEAR_QUANTIZATION = "linear_quant"
 """`QuantParamProto.quant_algo_name` of scales and zero points."""
 
-QUANTISATION_LISTS = {
+QUANTIZATION_LISTS = {
     "scale_list": "scale",
     "zero_point_list": "zeroPoint",
     "min_list": "min",
@@ -203,16 +203,16 @@ QUANTISATION_LISTS = {
 }
 """Attribute of a linear `QuantParamProto` -> field of `QuantParam`."""
 
-RESULT_QUANTISATION = "quant_param"
-"""Attribute of a node: one tensor of this name per result, whose `quant_params` say how the result is quantised."""
+RESULT_QUANTIZATION = "quant_param"
+"""Attribute of a node: one tensor of this name per result, whose `quant_params` say how the result is quantized."""
 
-INPUT_QUANTISATION = "graph_input_quant_param"
+INPUT_QUANTIZATION = "graph_input_quant_param"
 """Attribute of a graph: the same for its inputs."""
 
 INPUT_SIZES = "mslite_input_sizes"
 """Attribute of the main graph: a number for each input, which sizes the model was made for (`mindir/input_sizes.py`)."""
 
-QUANTISATION_KIND = "quant_type"
+QUANTIZATION_KIND = "quant_type"
 """Attribute of a node: the number of its QuantType."""
 
 PRODUCER_VERSION = "mslite"

@@ -1,4 +1,4 @@
-"""Layers of `mindspore.mint`: convolutions, pools and normalisations with PyTorch's arguments. MindSpore 2.10 exports them on every
+"""Layers of `mindspore.mint`: convolutions, pools and normalizations with PyTorch's arguments. MindSpore 2.10 exports them on every
 machine, and runs them on Ascend alone."""
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ def average_pool(call: Call) -> Value:
     return _taken_out(call, in_layout(call, op, [image], 1)[0], new)
 
 
-# ---- normalisations ----
+# ---- normalizations ----
 
 
 def _scale_and_shift(call: Call, first: int, sizes: tuple[int, ...]) -> list[Value]:
@@ -227,7 +227,7 @@ def batch_norm(call: Call) -> Entry:
 def layer_norm(call: Call) -> Entry:
     sizes = call.integers("normalized_shape") or ()
     if not sizes:
-        raise call.block("the normalised sizes are not known", attribute="normalized_shape")
+        raise call.block("the normalized sizes are not known", attribute="normalized_shape")
     weight, bias = _scale_and_shift(call, 2, sizes)
     op = normalization.LayerNormFusion(
         begin_norm_axis=-len(sizes),

@@ -24,7 +24,7 @@ def _exchanged(call: Call, x: Value, axis: int, head: int, size: int) -> Value:
 
 
 @primitive("FFTShift", "IFFTShift", operators="SliceFusion Concat", arguments="input dim")
-def centred(call: Call) -> Value:
+def centered(call: Call) -> Value:
     """The second half of dimensions in front of the first one, or back."""
     x = call.input(0)
     for axis in call.integers("dim") or range(call.rank(x)):

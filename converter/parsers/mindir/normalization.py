@@ -1,4 +1,4 @@
-"""Normalisations and matrix products."""
+"""Normalizations and matrix products."""
 
 from __future__ import annotations
 

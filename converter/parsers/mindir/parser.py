@@ -15,7 +15,7 @@ from mslite.converter.parsers.stand_in import blocked
 from . import (  # noqa: F401  (each registers its converters)
     adaptive,
     boxes,
-    colours,
+    colors,
     convolution,
     counting,
     creation,

@@ -150,7 +150,7 @@ def sums_of_squares(call: Call) -> Entry:
     "TridiagonalMatMul", operators="MulFusion Concat SliceFusion AddFusion", arguments="superdiag maindiag subdiag rhs"
 )
 def tridiagonal(call: Call) -> Value:
-    """Each row of the right side and its neighbours, by three diagonals [1, rows]."""
+    """Each row of the right side and its neighbors, by three diagonals [1, rows]."""
     x = call.input(3)
     axis = call.rank(x) - 2
     rows = call.size(x, axis, "a tridiagonal product")

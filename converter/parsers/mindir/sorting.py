@@ -197,7 +197,7 @@ def _moved(call: Call, x: Value, axis: int, step: int, size: int) -> Value:
 @primitive(
     "UniqueConsecutive", operators="NotEqual Where Gather CumSum", arguments="input return_inverse return_counts dim"
 )
-def unique_neighbours(call: Call) -> Entry:
+def unique_neighbors(call: Call) -> Entry:
     """Of a vector: each first element of a run of equal ones, the run of each element, and the lengths of the runs."""
     x = call.input(0)
     if call.attribute("dim") is not None and call.rank(x) != 1:

@@ -14,7 +14,7 @@ from mslite.converter.mindir.ops.enums import DataType, Format, WeightQuantCompr
 from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.converter.parsers.protobuf import Message
 
-from .messages import LINEAR_QUANTISATION, QUANTISATION_LISTS, TENSOR_TYPES
+from .messages import LINEAR_QUANTIZATION, QUANTIZATION_LISTS, TENSOR_TYPES
 
 MAX_RANK = 8
 MAX_DIMENSION = (1 << 31) - 1
@@ -62,9 +62,9 @@ class TensorReader:
         return self._elements(tensor, dtype, shape, self._bytes(tensor))
 
     def constant(self, tensor: Message, name: str) -> Value:
-        """A constant value, compressed and quantised ones included. Raises TensorError."""
+        """A constant value, compressed and quantized ones included. Raises TensorError."""
         dtype, shape = self._type_and_shape(tensor)
-        quant = quantisation(tensor)
+        quant = quantization(tensor)
         if tensor.compression_type:
             try:
                 compression = WeightQuantCompressType(tensor.compression_type)
@@ -167,14 +167,14 @@ def _stored_type(tensor: Message) -> np.dtype[np.generic]:
         raise TensorError(f"{data_type(tensor).name} constants need raw data") from None
 
 
-def quantisation(tensor: Message) -> tuple[QuantParam, ...]:
-    """Scales and zero points. Raises TensorError for another kind of quantisation."""
+def quantization(tensor: Message) -> tuple[QuantParam, ...]:
+    """Scales and zero points. Raises TensorError for another kind of quantization."""
     for record in tensor.quant_params:
-        if record.quant_algo_name != LINEAR_QUANTISATION:
-            raise TensorError(f"quantisation '{record.quant_algo_name[:40]}' is not supported")
+        if record.quant_algo_name != LINEAR_QUANTIZATION:
+            raise TensorError(f"quantization '{record.quant_algo_name[:40]}' is not supported")
         lists: dict[str, list[float]] = {}
         for attribute in record.attribute:
-            field = QUANTISATION_LISTS.get(attribute.name)
+            field = QUANTIZATION_LISTS.get(attribute.name)
             if field is not None:
                 lists[field] = [_number(item) for item in attribute.values]
         count = len(lists.get("scale", ()))

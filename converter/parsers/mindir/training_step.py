@@ -1,4 +1,4 @@
-"""Training steps as MindSpore exports them (`export(TrainOneStepCell(...))`): the network, its loss and its optimiser, taken apart.
+"""Training steps as MindSpore exports them (`export(TrainOneStepCell(...))`): the network, its loss and its optimizer, taken apart.
 
 The gradients in the file are not read: they are those of the network, and the converter computes them itself.
 """
@@ -44,27 +44,27 @@ _LOSSES = {
 """What the nodes of a loss are -> the loss, by its mean."""
 _GRADIENT_PLACES = {"SmoothL1LossGrad": 2, "BinaryCrossEntropyWithLogitsBackward": 0}
 """Gradients of losses that are one node -> the operand that is the gradient of the loss itself."""
-_NORMALISATIONS = ("BatchNorm", "FusedBatchNormEx")
+_NORMALIZATIONS = ("BatchNorm", "FusedBatchNormEx")
 
 
 def training_settings(path: Path, stated: TrainSettings, opener: Opener | None = None) -> TrainSettings:
     """What the training step in the file is trained with, but for what `stated` holds that somebody has stated; `stated` itself
-    where the file is a network without an optimiser.
+    where the file is a network without an optimizer.
 
-    Raises ConversionError for a file that cannot be read, and for a loss or an optimiser that has no equal here.
+    Raises ConversionError for a file that cannot be read, and for a loss or an optimizer that has no equal here.
     """
     step = _Step(str(path), load(path, opener), TensorReader(path.parent, opener))
     return step.settings(stated) if step.optimizers else stated
 
 
 def network(model: Message, name: str, reader: TensorReader) -> Message:
-    """The network of a training step: what its loss is computed of. The model itself where it has no optimiser."""
+    """The network of a training step: what its loss is computed of. The model itself where it has no optimizer."""
     step = _Step(name, model, reader)
     return step.network() if step.optimizers else model
 
 
 class _Step:
-    """The nodes of the main graph by what they make, and which are the loss and the optimiser."""
+    """The nodes of the main graph by what they make, and which are the loss and the optimizer."""
 
     def __init__(self, name: str, model: Message, reader: TensorReader) -> None:
         self._name, self._model, self._reader = name, model, reader
@@ -160,7 +160,7 @@ class _Step:
         nodes = [node for node in self._model.graph.node if self._is_of_loss(node) and node.op_type != "Constant"]
         if not nodes:
             raise self._error(
-                "it has an optimiser, but no node is called a loss (_loss_fn)",
+                "it has an optimizer, but no node is called a loss (_loss_fn)",
                 "Export TrainOneStepCell(WithLossCell(network, loss), optimizer)",
             )
         return self._with_what_reads(nodes)
@@ -279,19 +279,19 @@ class _Step:
             return None
         return float(values.flat[0]) * values.size / count
 
-    # ---- the optimiser ----
+    # ---- the optimizer ----
 
     def settings(self, stated: TrainSettings) -> TrainSettings:
         kinds = {self._kind(node) for node in self.optimizers}
         if len(kinds) > 1:
-            raise self._error(f"it has several optimisers: {', '.join(sorted(kinds))}", "Export a step with one")
+            raise self._error(f"it has several optimizers: {', '.join(sorted(kinds))}", "Export a step with one")
         found: dict[str, Any] = {} if "loss" in stated.stated else {"loss": self._loss()}
         if "optimizer" not in stated.stated:
             (kind,) = kinds
             read = _OPTIMIZERS[kind]
             if read is None:
                 raise self._error(
-                    f"its optimiser {kind} has no equal here",
+                    f"its optimizer {kind} has no equal here",
                     "Say which one to train with: optimizer=... in [train_param]",
                 )
             found.update(self._shared(kind, [read(self, node) for node in self.optimizers], stated))
@@ -301,11 +301,11 @@ class _Step:
         trained = {self._plain(self._source(self.operand(node, 0))) for node in self.optimizers}
         nodes = self._forward()
         found["frozen"] = stated.frozen | (self._weights(nodes) - trained)
-        normalisations = [node for node in nodes if self._kind(node) in _NORMALISATIONS]
-        trains = {self._trains(node) for node in normalisations}
+        normalizations = [node for node in nodes if self._kind(node) in _NORMALIZATIONS]
+        trains = {self._trains(node) for node in normalizations}
         if len(trains) > 1:
             raise self._error(
-                "some of its batch normalisations train and others do not",
+                "some of its batch normalizations train and others do not",
                 "Choose with batch_norm=... in [train_param]",
             )
         found["batch_norm"] = BatchNorm.FROZEN if trains == {False} else BatchNorm.TRAIN
@@ -343,7 +343,7 @@ class _Step:
         return {**steps[0], "weight_decay": largest, "undecayed": frozenset(undecayed)}
 
     def given(self, node: Message, place: int, decays: bool = True) -> dict[str, float | None]:
-        """What MindSpore's optimisers make of a gradient, their operand `place`, before their step: they add the weight, times its decay,
+        """What MindSpore's optimizers make of a gradient, their operand `place`, before their step: they add the weight, times its decay,
         and divide by the scale of the loss."""
         gradient, scale = self.operand(node, place), 1.0
         product = self._makers.get(gradient)
@@ -390,10 +390,10 @@ class _Step:
         return [node for node in self._model.graph.node if id(node) in needed]
 
     def _weights(self, nodes: list[Message]) -> set[str]:
-        """Parameters of float that layers may learn: not the statistics of batch normalisation."""
+        """Parameters of float that layers may learn: not the statistics of batch normalization."""
         names: set[str] = set()
         for node in nodes:
-            names.update(node.input[:3] if self._kind(node) in _NORMALISATIONS else node.input)
+            names.update(node.input[:3] if self._kind(node) in _NORMALIZATIONS else node.input)
         names &= self._parameters.keys()
         return {self._plain(name) for name in names if self._is_real(self._parameters[name])}
 

@@ -97,7 +97,7 @@ class Call(Attributes):
         return str(self.node.output[0])
 
     def stored_weight(self, index: int) -> Value:
-        """As `input`, but a quantised constant stays as it is stored: the node becomes one with quantised weights."""
+        """As `input`, but a quantized constant stays as it is stored: the node becomes one with quantized weights."""
         known = self.deferred_input(index)
         stored = None if known is None else known.stored_weight()
         return self.input(index) if stored is None else stored

@@ -15,5 +15,5 @@ class Deferred(ABC):
         """As every operator can read it."""
 
     def stored_weight(self) -> Value | None:
-        """The constant of stored integers, for operators that can have quantised weights; None where there is none."""
+        """The constant of stored integers, for operators that can have quantized weights; None where there is none."""
         return None

@@ -21,11 +21,11 @@ from .graph_inputs import input_type
 from .model import DOMAINS, graph_error
 from .order import node_reads, ordered
 from .plugin import plugin_converter
-from .quantised import Quantised
+from .quantized import Quantized
 from .registry import KNOWN_OPSET, find_converter
 from .scope import Scope
 from .short_tensors import may_read
-from .stored_weights import mark_quantised
+from .stored_weights import mark_quantized
 from .tensor_sequence import TensorSequence
 from .unsupported import unknown
 
@@ -84,7 +84,7 @@ class GraphImporter(Scope):
 
     def _output(self, name: str) -> Value:
         known = self.deferred.get(name)
-        if isinstance(known, Quantised) and known.has_records() and self.outer is None and name not in self._values:
+        if isinstance(known, Quantized) and known.has_records() and self.outer is None and name not in self._values:
             value = known.boundary()
         elif self.is_short(name):
             raise Blocked("this graph output has a type that only constants may have", "Cast it to float in the model")
@@ -125,7 +125,7 @@ class GraphImporter(Scope):
         if results and results[0] is not None and id(results[0].producer) in call.emitted:
             assert results[0].producer is not None
             results[0].producer.name = call.name
-        mark_quantised(self, self.graph.nodes[first:])
+        mark_quantized(self, self.graph.nodes[first:])
         for index, output in enumerate(node.output):
             if output and output not in self.deferred:
                 value = results[index] if index < len(results) else None

@@ -13,7 +13,7 @@ from mslite.converter.mindir.ops.creation import Range
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.quantization import QuantDTypeCast
 from mslite.converter.mindir.ops.rearrange import Reshape, Shape, Squeeze, Transpose
-from mslite.converter.mindir.quantised import NARROW
+from mslite.converter.mindir.quantized import NARROW
 
 from .call import Call
 from .casting import as_type, to_int64
@@ -32,7 +32,7 @@ def _indices(call: Call, index: int) -> Value:
 
 @onnx_operator("Gather")
 def gather(call: Call) -> Value:
-    """Of a table with one scale the stored rows are gathered, and dequantised then."""
+    """Of a table with one scale the stored rows are gathered, and dequantized then."""
     table = call.stored_weight(0)
     if len(table.quant) != 1 or table.dtype not in NARROW:
         table = call.input(0)

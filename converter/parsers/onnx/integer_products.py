@@ -15,7 +15,7 @@ from mslite.converter.mindir.ops.unary import Cast
 
 from .call import Call
 from .convolution import group_of, kernel_of, weight_of
-from .quantised import as_float
+from .quantized import as_float
 from .registry import onnx_operator
 from .spatial import lift, lower, read_window
 from .volumes import conv_volume
@@ -30,7 +30,7 @@ def _operands(call: Call) -> tuple[Value, Value, Value, Value]:
     for index, value in enumerate((a, b)):
         dtype = call.require_dtype(value)
         if dtype not in _BYTES:
-            raise call.block(f"input {index} has the type {dtype.name}", "Quantise to 8-bit integers")
+            raise call.block(f"input {index} has the type {dtype.name}", "Quantize to 8-bit integers")
         point = call.optional(2 + index)
         points.append(call.const(np.zeros((), numpy_type(dtype))) if point is None else point)
     return a, b, points[0], points[1]

@@ -25,7 +25,7 @@ from .parameters import (
     tie_tables,
 )
 from .protos import all_nodes, sub_graphs
-from .quantised_flow import real_movements
+from .quantized_flow import real_movements
 from .tensors import MAX_DIMENSION, TensorReader
 
 _PLACEHOLDERS = frozenset({"none", "null", "unk", "unknown", "any", "dynamic"})
@@ -159,7 +159,7 @@ def _operator_sets(proto: ModelProto, name: str) -> dict[str, int]:
 def _sets_not_named(proto: ModelProto) -> list[OperatorSetIdProto]:
     """The newest operator sets of the domains that nodes are of and the file does not name; inference needs them all.
 
-    onnxruntime takes such files, and its transformer optimiser leaves com.microsoft out. The standard set is among them
+    onnxruntime takes such files, and its transformer optimizer leaves com.microsoft out. The standard set is among them
     because what operators of other domains are expanded to may be of any set.
     """
     named = {DOMAINS.get(entry.domain, entry.domain) for entry in proto.opset_import}

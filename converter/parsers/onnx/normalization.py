@@ -1,4 +1,4 @@
-"""Normalisations."""
+"""Normalizations."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _is_of_constants(value: Value) -> bool:
 
 
 def _batch_statistics(call: Call, x: Value, epsilon: float, momentum: float) -> tuple[Value, ...]:
-    """Training mode: mean and variance are those of the batch. Weight standardisation is exported this way.
+    """Training mode: mean and variance are those of the batch. Weight standardization is exported this way.
 
     The further outputs are the running statistics, moved towards those of the batch.
     """
@@ -94,15 +94,15 @@ def _batch_statistics(call: Call, x: Value, epsilon: float, momentum: float) -> 
     rank, scale, bias = len(shape), call.input(1), call.input(2)
     axes = (0, *range(2, rank))
     mean = _mean(call, x, axes)
-    centred = call.emit(SubFusion(), x, mean)
+    centered = call.emit(SubFusion(), x, mean)
     # In one node: the squares of large constant weights would be one tensor more than folding may make.
     squares = ReduceFusion(keep_dims=True, mode=ReduceMode.ReduceSumSquare, coeff=1.0)
     count = max(1, prod(shape[axis] for axis in axes))
-    variance = call.emit(MulFusion(), call.emit(squares, centred, call.ints(axes)), call.like(1.0 / count, x))
+    variance = call.emit(MulFusion(), call.emit(squares, centered, call.ints(axes)), call.like(1.0 / count, x))
     deviation = call.emit(Sqrt(), call.emit(AddFusion(), variance, call.like(epsilon, x)))
     per_channel = call.ints((-1, *([1] * (rank - 2))))
     scale, bias = (call.emit(Reshape(), value, per_channel) for value in (scale, bias))
-    y = call.emit(AddFusion(), call.emit(MulFusion(), call.emit(DivFusion(), centred, deviation), scale), bias)
+    y = call.emit(AddFusion(), call.emit(MulFusion(), call.emit(DivFusion(), centered, deviation), scale), bias)
     if not (call.has_output(1) or call.has_output(2)):
         call.ignore_inputs(3, 4)
         return (y,)
@@ -153,8 +153,8 @@ def layer_norm(call: Call) -> tuple[Value, Value | None, Value | None]:
     if call.has_output(1) or call.has_output(2):
         return _layer_norm_with_statistics(call, x, scale, bias, axis, epsilon)
     if x_shape is not None and scale_shape is not None:
-        normalised = x_shape[call.axis(axis, len(x_shape)) :]
-        if None not in normalised and normalised != scale_shape:  # a scale that broadcasts
+        normalized = x_shape[call.axis(axis, len(x_shape)) :]
+        if None not in normalized and normalized != scale_shape:  # a scale that broadcasts
             op = ops.LayerNormFusion(begin_norm_axis=axis, begin_params_axis=axis, epsilon=epsilon)
             result = call.emit(MulFusion(), call.emit(op, x), scale)
             return (result if bias is None else call.emit(AddFusion(), result, bias)), None, None
@@ -182,12 +182,12 @@ def _layer_norm_with_statistics(
     axes = tuple(range(call.axis(axis, rank), rank))
     wide = cast(call, x, DataType.FLOAT32)
     mean = _mean(call, wide, axes)
-    centred = call.emit(SubFusion(), wide, mean)
-    variance = _mean(call, call.emit(Square(), centred), axes)
+    centered = call.emit(SubFusion(), wide, mean)
+    variance = _mean(call, call.emit(Square(), centered), axes)
     deviation = call.emit(Sqrt(), call.emit(AddFusion(), variance, call.const(epsilon, np.float32)))
     inverse = call.emit(Reciprocal(), deviation)
-    normalised = cast(call, call.emit(MulFusion(), centred, inverse), dtype)
-    result = call.emit(MulFusion(), normalised, scale)
+    normalized = cast(call, call.emit(MulFusion(), centered, inverse), dtype)
+    result = call.emit(MulFusion(), normalized, scale)
     return (result if bias is None else call.emit(AddFusion(), result, bias)), mean, inverse
 
 
@@ -209,9 +209,9 @@ def mean_variance_norm(call: Call) -> Value:
     axes = call.integers("axes") or (0, 2, 3)
     if call.version < 9:
         call.ignore("across_channels", "normalize_variance")
-    centred = call.emit(SubFusion(), x, _mean(call, x, axes))
-    deviation = call.emit(Sqrt(), _mean(call, call.emit(Square(), centred), axes))
-    return call.emit(DivFusion(), centred, call.emit(AddFusion(), deviation, call.like(1e-9, x)))
+    centered = call.emit(SubFusion(), x, _mean(call, x, axes))
+    deviation = call.emit(Sqrt(), _mean(call, call.emit(Square(), centered), axes))
+    return call.emit(DivFusion(), centered, call.emit(AddFusion(), deviation, call.like(1e-9, x)))
 
 
 @onnx_operator("LpNormalization")

@@ -79,7 +79,7 @@ def separate_copies(graph: GraphProto) -> None:
 
 
 def applied_again(graph: GraphProto, keeps_parameters: bool) -> frozenset[str]:
-    """The initializers that are parameters of one normalisation, which is applied several times. With dynamo=True nodes name the module and
+    """The initializers that are parameters of one normalization, which is applied several times. With dynamo=True nodes name the module and
     the call of a function in it. Otherwise a parameter that is equal to another is named by an Identity: what has one name is one."""
     readers: dict[str, list[tuple[str, str] | None]] = {}
     for node in graph.node:
@@ -100,7 +100,7 @@ def applied_again(graph: GraphProto, keeps_parameters: bool) -> frozenset[str]:
 
 
 def _norm_call(node: NodeProto) -> tuple[str, str] | None:
-    """The normalisation that a node belongs to, and the function in it, by their names."""
+    """The normalization that a node belongs to, and the function in it, by their names."""
     module = _module(node)
     if module is None:
         return None
@@ -180,7 +180,7 @@ def _is_transpose(table: TensorProto, matrix: TensorProto, read: Callable[[Tenso
 
 
 def folded_norms(graph: GraphProto) -> int:
-    """How many batch normalisations torch.onnx.export(dynamo=True) has made part of convolutions."""
+    """How many batch normalizations torch.onnx.export(dynamo=True) has made part of convolutions."""
     return sum("batch_norm" in _said(node, _ORIGIN) for node in graph.node if node.op_type in ("Conv", "ConvTranspose"))
 
 

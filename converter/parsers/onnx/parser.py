@@ -59,7 +59,7 @@ def parse(
     `input_shapes` fixes the dimensions of graph inputs (-1 leaves one as it is). Activations keep the NCHW layout, weights
     are in MindIR's. Dimensions that the model leaves open are symbols; equal names are equal symbols.
     `inference` tells the types of what plug-ins emit, for the nodes behind. `trains`: the result is trained; Dropout and batch
-    normalisation that were exported in training mode are what they are in inference.
+    normalization that were exported in training mode are what they are in inference.
 
     Raises ConversionError for a file that is not a sound model, and for all nodes that cannot be expressed, at once.
     """
@@ -81,7 +81,7 @@ def parse(
     folded = folded_norms(model.graph) if trains else 0
     if folded:
         module.notes.append(
-            f"PyTorch's exporter has made {folded} batch normalisation(s) part of convolutions, which are trained as such: to train them "
+            f"PyTorch's exporter has made {folded} batch normalization(s) part of convolutions, which are trained as such: to train them "
             "by the statistics of the batch, export with optimize=False, or convert a .pt2 program"
         )
     return module

@@ -1,4 +1,4 @@
-"""QuantizeLinear and DequantizeLinear. Every other quantised operator is written out in these (see `expansion`)."""
+"""QuantizeLinear and DequantizeLinear. Every other quantized operator is written out in these (see `expansion`)."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.quantization import QuantDTypeCast
 from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.converter.mindir.ops.unary import Cast
-from mslite.converter.mindir.quantised import SHIFTS, SIGNED
+from mslite.converter.mindir.quantized import SHIFTS, SIGNED
 from mslite.converter.parsers.short_types import rounded_to_bfloat16
 
 from .call import Call
-from .quantised import RANGES, Parameters, Quantised, as_float, coded, quantised_constant, scaled
+from .quantized import RANGES, Parameters, Quantized, as_float, coded, quantized_constant, scaled
 from .registry import onnx_operator
 from .short_tensors import BFLOAT16, SHORT_TYPES
 from .tensors import UnsupportedTensor, data_type
@@ -65,7 +65,7 @@ def _element_type(call: Call) -> int:
         name = (
             tensor_dtype_to_string(element_type).removeprefix("TensorProto.") if known_type else f"type {element_type}"
         )
-        raise call.block(f"quantisation to {name} is not supported", "Quantise to 8 or 16-bit integers")
+        raise call.block(f"quantization to {name} is not supported", "Quantize to 8 or 16-bit integers")
     return element_type
 
 
@@ -75,13 +75,13 @@ def quantize(call: Call) -> tuple[Value, ...]:
     element_type, parameters = _element_type(call), _parameters(call)
     x = call.input(0)
     if x.data is not None and parameters.scale.data is not None and parameters.zero is not None:
-        # Weights that training quantised: the integers are known now.
-        return (call.const(quantised_constant(call, x, parameters, element_type)),)
-    made = Quantised(call, x, parameters, element_type)
+        # Weights that training quantized: the integers are known now.
+        return (call.const(quantized_constant(call, x, parameters, element_type)),)
+    made = Quantized(call, x, parameters, element_type)
     name = call.output_name()
     if element_type in SHORT_TYPES and call.scope.is_output(name):
         bits = SHORT_TYPES[element_type].bits
-        raise call.block(f"outputs of {bits}-bit integers are not supported", "Dequantise them in the model")
+        raise call.block(f"outputs of {bits}-bit integers are not supported", "Dequantize them in the model")
     call.scope.defer(name, made)
     return ()
 
@@ -91,13 +91,13 @@ def dequantize(call: Call) -> tuple[Value, ...] | Value:
     """scale * (x - zero point)."""
     parameters = _parameters(call)
     known = call.deferred_input(0, own=True)
-    if isinstance(known, Quantised):
+    if isinstance(known, Quantized):
         _refuse_bfloat16(call)
         return _like_scale(call, known.real(parameters), parameters)
     x = call.input(0)
     if x.data is not None and parameters.scale.data is not None and parameters.zero is not None:
         if x.dtype not in _STORABLE and not call.scope.is_short(call.node.input[0]):
-            raise call.block(f"its input has the type {x.dtype.name}", "Quantise to 8 or 16-bit integers")
+            raise call.block(f"its input has the type {x.dtype.name}", "Quantize to 8 or 16-bit integers")
         made = coded(call, x, parameters)
         if _makes_bfloat16(call):
             call.scope.mark_short(call.output_name())

@@ -13,7 +13,7 @@ from mslite.converter.mindir.ops.enums import DataType, Format
 from . import runtime_axes
 from .call import Call
 from .casting import as_type, to_int64
-from .quantised import Coded
+from .quantized import Coded
 from .registry import onnx_operator
 
 
@@ -122,7 +122,7 @@ def unsqueeze(call: Call) -> Value:
 
 @onnx_operator("Transpose")
 def transpose(call: Call) -> Value | tuple[Value, ...]:
-    """Quantised weights are transposed as they are stored."""
+    """Quantized weights are transposed as they are stored."""
     known = call.deferred_input(0)
     stored = known.stored if isinstance(known, Coded) else None
     x = call.input(0) if stored is None else stored

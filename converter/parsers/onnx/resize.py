@@ -124,7 +124,7 @@ def _resize(
 
 
 def _repeats(call: Call, x: Value, size: tuple[int, int], coordinates: str, nearest: str) -> bool:
-    """Whether each pixel is repeated a whole number of times: then a rounded centre is the pixel that floor gives without centres."""
+    """Whether each pixel is repeated a whole number of times: then a rounded center is the pixel that floor gives without centers."""
     shape = call.shape(x)
     if coordinates != "half_pixel" or nearest not in ("round_prefer_floor", "round_prefer_ceil") or shape is None:
         return False

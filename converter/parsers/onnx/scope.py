@@ -48,7 +48,7 @@ class Scope(GraphScope):
         self._short: set[str] = set()
         """Names of constants, moved ones too, whose type is one of `SHORT_TYPES`; initializers are not among them."""
         self.deferred: dict[str, Deferred] = {}
-        """Quantised tensors, which are made in the form that is asked for."""
+        """Quantized tensors, which are made in the form that is asked for."""
         self.axes: dict[int, int] = {} if outer is None else outer.axes
         """The dimensions to which the records of constants belong, by identity."""
         self.index = len(session.graphs)
@@ -150,7 +150,7 @@ class Scope(GraphScope):
         """Says that a name is such a constant."""
         self._short.add(name)
 
-    # ---- quantised tensors ----
+    # ---- quantized tensors ----
 
     def defer(self, name: str, made: Deferred) -> None:
         """Lets the output `name` be built when it is read."""

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from mslite.converter.mindir.graph import Node
 from mslite.converter.mindir.ops.enums import QuantType
-from mslite.converter.mindir.quantised import channel_axis, only_moves, real_numbers
+from mslite.converter.mindir.quantized import channel_axis, only_moves, real_numbers
 
 from .scope import Scope
 
 
-def mark_quantised(scope: Scope, nodes: Sequence[Node]) -> None:
-    """Nodes with stored weights have quantised weights, if readers of the file find the right dimension."""
+def mark_quantized(scope: Scope, nodes: Sequence[Node]) -> None:
+    """Nodes with stored weights have quantized weights, if readers of the file find the right dimension."""
     for node in nodes:
         if only_moves(node) or node.op.name == "QuantDTypeCast":
             continue

@@ -30,7 +30,7 @@ def export_onnx(path: Path, folder: Path, simplified: bool = True) -> Path:
     """Writes the program in `path` as an ONNX file (and, for big ones, its weights beside it) to `folder`.
 
     torch loads a copy that holds nothing but what a network needs, in a process of its own with bounded memory. Dimensions
-    that the program leaves open stay open. `simplified`: torch folds what inference may fold, batch normalisation into the
+    that the program leaves open stay open. `simplified`: torch folds what inference may fold, batch normalization into the
     weights before it and biases of zero away; a network that is trained keeps them. Returns the ONNX file. Raises ConversionError for another kind of file, for
     one that would run code, and for what torch cannot export.
     """

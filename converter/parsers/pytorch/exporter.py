@@ -33,11 +33,11 @@ def main() -> int:
             import torch  # type: ignore[import-untyped, import-not-found, unused-ignore]
             import torch.onnx  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
-            quantised = _beside("quantised_programs")
-            quantised.register(source)
+            quantized = _beside("quantized_programs")
+            quantized.register(source)
             program = torch.export.load(source)
             stage = "refuse"
-            written_out = {**_beside("written_out").WRITTEN_OUT, **quantised.written_out()}
+            written_out = {**_beside("written_out").WRITTEN_OUT, **quantized.written_out()}
             program = _beside("repairs").repaired(program, trains=not simplified, written_out=written_out)
             mutations = _beside("mutations").Mutations(program, trains=not simplified)
             stage = "export"

@@ -13,7 +13,7 @@ import numpy as np
 
 _KINDS = {"BUFFER_MUTATION": "buffer", "PARAMETER_MUTATION": "parameter"}
 _STATISTICS = ("running_mean", "running_var", "num_batches_tracked")
-"""What batch normalisation in training mode changes. The training graph keeps its own."""
+"""What batch normalization in training mode changes. The training graph keeps its own."""
 _REMEDY = "Make the state an input and an output of the model"
 
 
@@ -65,7 +65,7 @@ class Mutations:
         return not self.refusal and not self._trains
 
     def deliver(self, found: Any, folder: Path) -> None:
-        """Makes an input and an output of each changed buffer in the exporter's result, before any optimisation.
+        """Makes an input and an output of each changed buffer in the exporter's result, before any optimization.
 
         They are listed in `state.json`, their first values are in `state.npz`; nothing is written where nothing is changed.
         Raises ValueError with a text for the user where a change cannot be delivered.

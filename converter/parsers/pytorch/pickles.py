@@ -328,7 +328,7 @@ def _is_list_of_constants(value: Any) -> bool:
 
 def _allowed(name: str) -> _Global:
     if name.endswith("_rebuild_wrapper_subclass"):
-        remedy = "Convert the float model and quantise it here, or call torchao.utils.unwrap_tensor_subclass(model) before the export"
+        remedy = "Convert the float model and quantize it here, or call torchao.utils.unwrap_tensor_subclass(model) before the export"
         raise UnsafePickle(f"its weights are of a class of their own, as those of torchao's quantize_(). {remedy}")
     if name not in _NAMED:
         raise UnsafePickle(f"it names {quoted(name.replace(' ', '.'))}, which is no part of a tensor")

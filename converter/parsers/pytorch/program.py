@@ -142,7 +142,7 @@ def _check_text(text: str, key: str) -> None:
         _check_containers(text)
     elif key in ("target", "as_operator"):
         if text.startswith("torch.ops.torchao."):
-            remedy = "Convert the float model and quantise it here"
+            remedy = "Convert the float model and quantize it here"
             raise UnsafeProgram(f"it calls {quoted(text)}, of torchao's quantize_(). {remedy}")
         if not _OPERATOR.fullmatch(text) or (text.split(".")[3:4] and text.split(".")[3] in _FORBIDDEN_OPERATORS):
             raise UnsafeProgram(f"{quoted(text)} is no operator of a network that is known")

@@ -38,7 +38,7 @@ class ProgramRuns:
     """How far each output moves when inputs and weights change in their last bits; None where time was short."""
     is_coarse: bool
     """Whether the program computes with numbers of 16 bits."""
-    is_quantised: bool = False
+    is_quantized: bool = False
     """Whether the program rounds to integers of 8 bits."""
 
 
@@ -85,4 +85,4 @@ def _runs(found: Mapping[str, Array]) -> ProgramRuns:
         count = sum(name.startswith(f"output{run}/") for name in found)
         outputs.append([found[f"output{run}/{place}"] for place in range(count)])
     noise = [found[f"noise{run}"] for run in range(len(outputs))] if "noise0" in found else None
-    return ProgramRuns(inputs, outputs, noise, bool(found["is_coarse"]), bool(found["is_quantised"]))
+    return ProgramRuns(inputs, outputs, noise, bool(found["is_coarse"]), bool(found["is_quantized"]))

@@ -204,8 +204,8 @@ def _converted_first(call: _Call) -> None:
         call.node.update_arg(0, call.emit(aten.to.dtype, operand, dtype))
 
 
-def _normalised_by_batch(call: _Call) -> None:
-    """The exporter normalises by the running statistics, whatever the mode, where there are some."""
+def _normalized_by_batch(call: _Call) -> None:
+    """The exporter normalizes by the running statistics, whatever the mode, where there are some."""
     if call["training"] and call["running_mean"] is not None and not call.trains:
         raise call.refuse("the training mode", "Export the model for inference: call model.eval() before")
 
@@ -226,9 +226,9 @@ _REPAIRS: dict[Any, Callable[[_Call], None]] = {
     aten.scatter_reduce.two: _mean_of_scattered,
     aten.scaled_dot_product_attention.default: _seeing_attention,
     aten._scaled_dot_product_flash_attention_for_cpu.default: _seeing_attention,
-    aten.batch_norm.default: _normalised_by_batch,
-    aten._native_batch_norm_legit.default: _normalised_by_batch,
-    aten._native_batch_norm_legit_functional.default: _normalised_by_batch,
+    aten.batch_norm.default: _normalized_by_batch,
+    aten._native_batch_norm_legit.default: _normalized_by_batch,
+    aten._native_batch_norm_legit_functional.default: _normalized_by_batch,
     aten.multinomial.default: _drawn_once,
     aten.allclose.default: functools.partial(
         _dropped, name="equal_nan", harmless=False, remedy="Compare with isnan() beside it"

@@ -51,7 +51,7 @@ def _run(source: str, asked: dict[str, Any], target: str, seconds: float) -> Non
 
     start = time.monotonic()
     torch.set_num_threads(1)
-    _beside("quantised_programs").register(source)
+    _beside("quantized_programs").register(source)
     program = torch.export.load(source)
     _check_operators(program)
     if asked["in_evaluation"]:
@@ -60,7 +60,7 @@ def _run(source: str, asked: dict[str, Any], target: str, seconds: float) -> Non
     inputs, outputs = _drawn_runs(session, asked["shapes"])
     result: dict[str, Any] = {
         "is_coarse": np.bool_(session.is_coarse),
-        "is_quantised": np.bool_(session.is_quantised),
+        "is_quantized": np.bool_(session.is_quantized),
     }
     for run in range(RUNS):
         result.update({f"input{run}/{name}": _array(value) for name, value in inputs[run].items()})
@@ -133,7 +133,7 @@ class _Session:
         ]
         kinds = {value.dtype for node in nodes if isinstance(value := node.meta.get("val"), torch.Tensor)}
         self.is_coarse = bool(kinds & {torch.float16, torch.bfloat16})
-        self.is_quantised = any(getattr(node.target, "namespace", "") == "quantized_decomposed" for node in nodes)
+        self.is_quantized = any(getattr(node.target, "namespace", "") == "quantized_decomposed" for node in nodes)
 
     def examples(self) -> dict[str, Any]:
         """Input → the tensor of the program's example, or a number."""

@@ -1,6 +1,6 @@
 """What one step of a recurrent network computes, read off its nodes: LSTM, GRU and plain cells, however they are written.
 
-A cell that is recognised is equal to the fused operator except for the rounding.
+A cell that is recognized is equal to the fused operator except for the rounding.
 """
 
 from __future__ import annotations

@@ -173,7 +173,7 @@ class _Conditions:
                 if len(known) == len(ports):
                     return _Branches(merge, selector, tuple(next(iter(port)) for port in ports))
                 if with_controls and len(ports) == 2 and len(known) == 1 and not selector.is_number:
-                    # The other side is a constant whose tie to the branch was optimised away.
+                    # The other side is a constant whose tie to the branch was optimized away.
                     (port,) = known[0]
                     return _Branches(merge, selector, tuple(port if side else 1 - port for side in ports))
         return None

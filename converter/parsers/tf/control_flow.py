@@ -24,7 +24,7 @@ from mslite.converter.mindir.ops.rearrange import Reshape, Size
 from .call import Call
 from .functions import FunctionGraph, argument_of, check_count, inline, merged_shape
 from .model import SourceGraph
-from .recurrent_loops import Loop, emitted, recognised
+from .recurrent_loops import Loop, emitted, recognized
 from .registry import tf_operator
 from .scope import Scope
 
@@ -127,7 +127,7 @@ def while_loop(call: Call, condition: SourceGraph, body: SourceGraph, start: Seq
     check = FunctionGraph(call, condition, inside.graph_arguments(start, state), keep_all=True)
     (go_on,) = check.run()
     first, following = ([values[number] for number in state] for values in (start, inside.graph.outputs))
-    layer = recognised(Loop(first, inside.graph.inputs, following, check.graph.inputs, go_on), session.inference)
+    layer = recognized(Loop(first, inside.graph.inputs, following, check.graph.inputs, go_on), session.inference)
     if layer is not None:
         session.forget(before)
         return _merged(start, state, emitted(call, layer, first))

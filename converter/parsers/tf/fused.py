@@ -1,4 +1,4 @@
-"""The fused operators that TensorFlow's graph optimisers write."""
+"""The fused operators that TensorFlow's graph optimizers write."""
 
 from __future__ import annotations
 

@@ -108,8 +108,8 @@ class GraphImporter(Scope):
 
     def _unknown(self, call: Call) -> Blocked:
         if call.operator.startswith(QUANTIZED):
-            remedy = "Convert the float model, and let the converter quantise it"
-            return call.block("operators on TensorFlow's own quantised types are not supported", remedy)
+            remedy = "Convert the float model, and let the converter quantize it"
+            return call.block("operators on TensorFlow's own quantized types are not supported", remedy)
         if call.operator == "XlaCallModule":
             return call.block(
                 "StableHLO inside of a TensorFlow graph is not read", "Export the JAX function to ONNX (jax2onnx)"

@@ -74,7 +74,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def load(content: bytes, name: str) -> SourceModel:
-    """Reads and checks a serialised GraphDef. Raises ConversionError."""
+    """Reads and checks a serialized GraphDef. Raises ConversionError."""
     if not content:
         raise damaged(name, "this is not a TensorFlow GraphDef: the file is empty")
     try:

@@ -1,4 +1,4 @@
-"""Normalisations."""
+"""Normalizations."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def global_batch_norm(call: Call) -> Value:
     """Inputs x, mean, variance, beta, gamma."""
     x, mean, variance, offset, scale = call.inputs(0, 5)
     if not call.flag("scale_after_normalization"):
-        scale = call.const([1.0] * call.require_size(scale, 0, "this normalisation"), "float32")
+        scale = call.const([1.0] * call.require_size(scale, 0, "this normalization"), "float32")
     op = ops.FusedBatchNorm(epsilon=call.real("variance_epsilon"), momentum=MOVED, mode=1)
     return call.spatial(op, x, scale, offset, mean, variance)
 

@@ -20,7 +20,7 @@ from . import (  # noqa: F401  (each registers its converters)
     assembly,
     audio,
     block_lstm,
-    colours,
+    colors,
     complex_numbers,
     control_flow,
     convolution,

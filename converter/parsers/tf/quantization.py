@@ -1,4 +1,4 @@
-"""Rounding to the numbers that a quantised tensor can hold."""
+"""Rounding to the numbers that a quantized tensor can hold."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class RecurrentLayer:
     steps: Value | int
 
 
-def recognised(loop: Loop, inference: Inference) -> RecurrentLayer | None:
+def recognized(loop: Loop, inference: Inference) -> RecurrentLayer | None:
     """The layer that a loop is, or None."""
     reader = _LoopReader(loop, inference)
     return reader.layer()

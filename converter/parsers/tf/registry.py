@@ -34,7 +34,7 @@ CALL_BY_NAME = "_Call"
 """The entry for nodes whose operator is a function of the model."""
 
 QUANTIZED = ("Quantized", "Requantiz", "Uniform", "QuantizeV2", "QuantizeAndDequantize", "Dequantize", "QuantizeDown")
-"""How the names of TensorFlow's operators on quantised types begin."""
+"""How the names of TensorFlow's operators on quantized types begin."""
 
 
 def tf_operator(*names: str) -> Callable[[Converter], Converter]:

@@ -19,7 +19,7 @@ _WRITES = frozenset({"Save", "SaveV2", "SaveSlices", "MergeV2Checkpoints"})
 
 _REASON = "it reads or writes files, or runs code, where the model is loaded"
 _REMEDY = "Export the model without it, or freeze it to a GraphDef (.pb) yourself"
-_INITIALISERS = ("__saved_model_init_op", "saved_model_main_op", "legacy_init_op", "saved_model_init_op")
+_INITIALIZERS = ("__saved_model_init_op", "saved_model_main_op", "legacy_init_op", "saved_model_init_op")
 
 
 def unsafe_operators(saved_model: Message) -> list[Blocker]:
@@ -28,7 +28,7 @@ def unsafe_operators(saved_model: Message) -> list[Blocker]:
     for meta in saved_model.meta_graphs:
         graph = meta.graph_def
         functions = {function.signature.name: function for function in graph.library.function}
-        at_loading = _behind(graph.node, _initialisers(meta))
+        at_loading = _behind(graph.node, _initializers(meta))
         called = {name for function in functions.values() for node in function.node_def for name in _calls(node)}
         called.update(name for node in graph.node if node.name in at_loading for name in _calls(node))
         for node in graph.node:
@@ -66,14 +66,14 @@ def _calls(node: Message) -> Iterator[str]:
         yield from (function.name for function in entry.value.list.func)
 
 
-def _initialisers(meta: Message) -> set[str]:
+def _initializers(meta: Message) -> set[str]:
     """Nodes that loading runs."""
     names: set[str] = set()
     for entry in meta.collection_def:
-        if entry.key in _INITIALISERS:
+        if entry.key in _INITIALIZERS:
             names.update(entry.value.node_list.value)
     for entry in meta.signature_def:
-        if entry.key in _INITIALISERS:
+        if entry.key in _INITIALIZERS:
             names.update(output.value.name for output in entry.value.outputs)
     return {name.partition(":")[0] for name in names}
 

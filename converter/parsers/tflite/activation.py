@@ -12,7 +12,7 @@ from mslite.converter.mindir.ops.arithmetic import AddFusion, Minimum, MulFusion
 from mslite.converter.mindir.ops.enums import ActivationType, DataType
 from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.converter.mindir.ops.unary import Clip
-from mslite.converter.mindir.quantised import is_quantised
+from mslite.converter.mindir.quantized import is_quantized
 
 from .call import Call
 from .registry import tflite_operator
@@ -53,7 +53,7 @@ def gelu(call: Call) -> Value:
 def softmax(call: Call) -> Value:
     """softmax(beta * x) over the last dimension."""
     x, beta = call.input(0), call.options.real("beta")
-    if beta > 0 and beta != 1.0 and is_quantised(x) and len(x.quant) == 1:
+    if beta > 0 and beta != 1.0 and is_quantized(x) and len(x.quant) == 1:
         x = _in_larger_steps(call, x, beta)
     elif beta != 1.0:
         x = call.emit(MulFusion(), x, call.const(beta, np.float32))
@@ -61,7 +61,7 @@ def softmax(call: Call) -> Value:
 
 
 def _in_larger_steps(call: Call, x: Value, factor: float) -> Value:
-    """`factor` times a quantised x: the same integers, times one, with another scale."""
+    """`factor` times a quantized x: the same integers, times one, with another scale."""
     ones = np.ones(1, np.int16 if x.dtype is DataType.INT16 else np.int8)
     one = constant(call.scope.session.values.unique(f"{call.name}/factor"), ones)
     one.quant = (QuantParam(scale=factor, numBits=8 * ones.itemsize),)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mslite.converter.mindir.graph import Node, Value
 from mslite.converter.mindir.ops.enums import DataType
-from mslite.converter.mindir.quantised import SHIFTS
+from mslite.converter.mindir.quantized import SHIFTS
 
 
 def before_boundary(x: Value) -> Value:

@@ -37,7 +37,7 @@ class Call:
         self.origin = Origin(name, node.name)
         self.options = node.options
         self.in_float = False
-        """Set while an operator on quantised tensors is converted as one on real numbers."""
+        """Set while an operator on quantized tensors is converted as one on real numbers."""
 
     def block(self, reason: str, remedy: str = _BROKEN, attribute: str = "") -> Blocked:
         """What a converter raises: `raise call.block(...)`."""
@@ -72,13 +72,13 @@ class Call:
         tensor = self.source(index)
         value = self.scope.lookup(self.node.inputs[index])
         if self.node.outputs and (records := record_of_result(self.node.name, index, tensor, self.output())):
-            value = self._relabelled(value, records)
+            value = self._relabeled(value, records)
         return self.scope.real(value, self.origin) if self.in_float else value
 
-    def _relabelled(self, value: Value, records: tuple[QuantParam, ...]) -> Value:
+    def _relabeled(self, value: Value, records: tuple[QuantParam, ...]) -> Value:
         """The same integers with other records."""
         if value.data is not None:
-            return self.scope.relabelled(value, records)
+            return self.scope.relabeled(value, records)
         result = self.emit(Bitcast(data_type=int(value.dtype)), value)
         result.dtype, result.quant = value.dtype, records
         return result
@@ -101,7 +101,7 @@ class Call:
         return self.weight(index) if self.has_input(index) else None
 
     def stored_weight(self, index: int) -> Value:
-        """As `weight`, but constants stay 8-bit where the node can say so: it becomes one with quantised weights."""
+        """As `weight`, but constants stay 8-bit where the node can say so: it becomes one with quantized weights."""
         return self.scope.stored_form(self.weight(index))
 
     def is_hybrid(self, index: int) -> bool:
@@ -115,7 +115,7 @@ class Call:
             return False
         if tensor.quantization is None:
             reason = f"the weights '{tensor.name}' of type {tensor.type_name} have no scale"
-            raise self.block(reason, "Export the model with quantisation parameters")
+            raise self.block(reason, "Export the model with quantization parameters")
         return True
 
     def rounded(self, x: Value, symmetric: bool, kept: Sequence[int]) -> Value:

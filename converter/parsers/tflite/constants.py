@@ -6,7 +6,7 @@ from mslite.converter.mindir.flatbuffer import FlatBufferError
 from mslite.converter.mindir.graph import Graph, Value
 from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.mindir.ops.tables import QuantParam
-from mslite.converter.mindir.quantised import real_numbers
+from mslite.converter.mindir.quantized import real_numbers
 from mslite.converter.parsers.scope import GraphScope
 
 from .session import Session
@@ -39,7 +39,7 @@ class Constants(GraphScope):
         return self._axes.get(id(value))
 
     def decoded(self, value: Value) -> Value:
-        """A quantised or float16 constant as float32; anything else as it is."""
+        """A quantized or float16 constant as float32; anything else as it is."""
         if value.data is None or value.dtype is DataType.FLOAT32:
             return value
         if value.dtype is DataType.FLOAT16:
@@ -50,9 +50,9 @@ class Constants(GraphScope):
         self._stored_forms[id(result)] = value
         return result
 
-    def relabelled(self, value: Value, records: tuple[QuantParam, ...]) -> Value:
+    def relabeled(self, value: Value, records: tuple[QuantParam, ...]) -> Value:
         """A constant of the same integers with other records."""
-        result = self.derived(value, f"relabelled {records}", value.array())
+        result = self.derived(value, f"relabeled {records}", value.array())
         result.quant = records
         return result
 

@@ -138,15 +138,15 @@ def _kept_by_loop(condition: GraphImporter, body: GraphImporter) -> dict[str, Va
 
 @tflite_operator("CALL_ONCE")
 def call_once(call: Call) -> tuple[Value, ...]:
-    """Initialises variables: done when converting."""
+    """Initializes variables: done when converting."""
     session = call.scope.session
-    if session.is_initialising:
-        raise call.block("initialisations call each other")
-    session.is_initialising = True
+    if session.is_initializing:
+        raise call.block("initializations call each other")
+    session.is_initializing = True
     try:
         inlined(call, "subgraph", [])
     finally:
-        session.is_initialising = False
+        session.is_initializing = False
     return ()
 
 

@@ -19,7 +19,7 @@ from .boundary import before_boundary
 from .call import Call
 from .model import SourceTensor
 from .plugin import plugin_converter
-from .quantised import axis_fits, concerns_integers, convert_quantised, mark
+from .quantized import axis_fits, concerns_integers, convert_quantized, mark
 from .records import COMPLEX, is_shifted, quant_params, record_axis, stored_type
 from .registry import CONVERTERS, Converter
 from .scope import Scope, format_of
@@ -233,6 +233,6 @@ class GraphImporter(Scope):
             if tensor.element.bits and call.node.name not in _MOVING:
                 raise call.block(f"results of type {tensor.type_name} are not supported", "Export the model with INT8")
         try:
-            return convert_quantised(call, converter) if concerns_integers(call) else converter(call)
+            return convert_quantized(call, converter) if concerns_integers(call) else converter(call)
         except OverflowError:
             raise call.block("a number in its operands does not fit into 32 bits") from None

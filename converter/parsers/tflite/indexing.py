@@ -10,7 +10,7 @@ from mslite.converter.mindir.ops.arithmetic import AddFusion, SubFusion
 from mslite.converter.mindir.ops.enums import DataType, LshProjectionType
 from mslite.converter.mindir.ops.sparse import SparseToDense
 from mslite.converter.mindir.ops.text import HashtableLookup, LshProjection
-from mslite.converter.mindir.quantised import SHIFTS
+from mslite.converter.mindir.quantized import SHIFTS
 
 from .call import Call
 from .records import quant_params

@@ -13,14 +13,14 @@ from mslite.converter.mindir.ops.indexing import DynamicUpdateSlice
 from mslite.converter.mindir.ops.rearrange import Bitcast, ExpandDims, Reshape
 
 from .call import Call
-from .records import is_quantised, quant_params, stored
+from .records import is_quantized, quant_params, stored
 from .registry import tflite_operator
 
 
 def _zero(call: Call) -> Value:
-    """Zero as the result stores it: of quantised tensors the integer, whatever it stands for."""
+    """Zero as the result stores it: of quantized tensors the integer, whatever it stands for."""
     tensor = call.output()
-    if call.is_float() or not is_quantised(tensor):
+    if call.is_float() or not is_quantized(tensor):
         return call.const(0, np.dtype(np.float32) if call.is_float() else numpy_type(tensor.dtype))
     array = stored(tensor, np.zeros((), numpy_type(tensor.dtype)))
     value = constant(call.scope.session.values.unique(f"{call.name}/zero"), array)
@@ -80,7 +80,7 @@ TO_THE_END = 2**31 - 1
 
 
 def spread(call: Call, x: Value, shape: Sequence[int], steps: Sequence[int], fill: Value | None) -> Value:
-    """`steps - 1` fillings (zero when None) between neighbours of each dimension."""
+    """`steps - 1` fillings (zero when None) between neighbors of each dimension."""
     sizes = list(shape)
     for axis, step in enumerate(steps):
         if step == 1 or sizes[axis] <= 1:

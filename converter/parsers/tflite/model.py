@@ -24,7 +24,7 @@ from .sparsity import Sparsity, read_sparsity
 _SCHEMA_VERSION = 3
 _MAX_RANK = 8
 _BLOCKWISE, _MULTI_AXIS = 2, 3
-"""Kinds of quantisation details: scales per block of elements, and along several dimensions."""
+"""Kinds of quantization details: scales per block of elements, and along several dimensions."""
 _OPERATOR_NAMES = {number: name for name, number in vars(tflite.BuiltinOperator).items() if isinstance(number, int)}
 
 

@@ -10,12 +10,12 @@ from mslite.converter.mindir.ops.audio import FftReal
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.rearrange import Bitcast
 from mslite.converter.mindir.ops.unary import Cast, Clip, Round
-from mslite.converter.mindir.quantised import NARROW, SHIFTS, is_quantised, same_records
+from mslite.converter.mindir.quantized import NARROW, SHIFTS, is_quantized, same_records
 
 from .boundary import before_boundary
 from .call import Call
 from .records import COMPLEX, record_axis, stored_type, wide_records
-from .records import is_quantised as is_quantised_tensor
+from .records import is_quantized as is_quantized_tensor
 from .registry import tflite_operator
 
 _STORED = NARROW | {DataType.INT32}
@@ -26,14 +26,14 @@ _STORED = NARROW | {DataType.INT32}
 def dequantize(call: Call) -> Value:
     """Constants are decoded; operators that can read them as they are stored find the stored form."""
     x = call.input(0)
-    if is_quantised_tensor(call.output()):
-        raise call.block("its result is quantised", "Use QUANTIZE")
+    if is_quantized_tensor(call.output()):
+        raise call.block("its result is quantized", "Use QUANTIZE")
     if x.data is not None and (x.quant or x.dtype not in NARROW):
         return call.scope.decoded(x)
-    if is_quantised(x):
+    if is_quantized(x):
         return call.scope.real(x, call.origin)
     if x.dtype in NARROW:
-        raise call.block("its input has no scale", "Export the model with quantisation parameters")
+        raise call.block("its input has no scale", "Export the model with quantization parameters")
     return _plain_cast(call, x, DataType.FLOAT32)
 
 
@@ -46,7 +46,7 @@ def quantize(call: Call) -> Value:
         x.quant = wide_records(call.source(0))
     if not records or (x.dtype in _STORED and not x.quant):
         if tensor.dtype in NARROW or x.dtype in _STORED:
-            raise call.block("its input or output has no scale", "Export the model with quantisation parameters")
+            raise call.block("its input or output has no scale", "Export the model with quantization parameters")
         return _plain_cast(call, x, tensor.dtype)
     dtype = stored_type(tensor)
     axis = record_axis(tensor)
@@ -68,7 +68,7 @@ def quantize(call: Call) -> Value:
 
 
 def stored_integers(call: Call, x: Value) -> Value:
-    """The integers that a quantised tensor stores in the source, as float32."""
+    """The integers that a quantized tensor stores in the source, as float32."""
     shift = SHIFTS.get(DataType(x.quant[0].dstDtype), 0)
     if x.data is not None:
         return call.const(x.data.astype(np.float32) + np.float32(shift))
@@ -84,13 +84,13 @@ def stored_integers(call: Call, x: Value) -> Value:
 
 @tflite_operator("CAST")
 def cast(call: Call) -> Value:
-    """Casts see the stored integers of quantised tensors, and of complex numbers the real part."""
+    """Casts see the stored integers of quantized tensors, and of complex numbers the real part."""
     x, dtype = call.input(0), call.output().dtype
     if dtype is DataType.STRING:
         raise call.block("it makes strings", "Move text processing out of the model")
-    if is_quantised_tensor(call.output()):
-        raise call.block("its result is quantised", "Use QUANTIZE")
-    if is_quantised(x):
+    if is_quantized_tensor(call.output()):
+        raise call.block("its result is quantized", "Use QUANTIZE")
+    if is_quantized(x):
         x = stored_integers(call, x)
         x.dtype = DataType.FLOAT32
         return call.as_type(x, dtype)

@@ -1,4 +1,4 @@
-"""The quantisation records of source tensors, and the form in which MindIR stores quantised tensors."""
+"""The quantization records of source tensors, and the form in which MindIR stores quantized tensors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mslite.converter.mindir.flatbuffer import FlatBufferError
 from mslite.converter.mindir.graph import Array, numpy_type
 from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.tables import QuantParam
-from mslite.converter.mindir.quantised import NARROW, SHIFTS, SIGNED, real_numbers, same_records
+from mslite.converter.mindir.quantized import NARROW, SHIFTS, SIGNED, real_numbers, same_records
 from mslite.converter.parsers.naming import Blocked
 
 from .model import SourceTensor
@@ -45,9 +45,9 @@ _READ_AS_RESULT: dict[str, tuple[int, ...]] = {
 
 
 def quant_params(tensor: SourceTensor, shifted: bool = True) -> tuple[QuantParam, ...]:
-    """The quantisation records of a tensor. Those of unsigned ones speak of the `shifted` value, which is stored signed.
+    """The quantization records of a tensor. Those of unsigned ones speak of the `shifted` value, which is stored signed.
 
-    32 and 64-bit integers have records when they are constants (biases); what is computed in them is not quantised.
+    32 and 64-bit integers have records when they are constants (biases); what is computed in them is not quantized.
     """
     quantization = tensor.quantization
     if quantization is None or (tensor.dtype not in NARROW and (tensor.dtype not in _BIASES or tensor.data is None)):
@@ -89,19 +89,19 @@ def record_axis(tensor: SourceTensor) -> int:
         raise Blocked(reason, "Export the model again")
     if count > _MOST_CHANNELS:
         reason = f"tensor '{tensor.name}', which is computed, has {count} scales; {_MOST_CHANNELS} are supported"
-        raise Blocked(reason, "Quantise activations with one scale")
+        raise Blocked(reason, "Quantize activations with one scale")
     return axis
 
 
 def has_scales(tensor: SourceTensor) -> bool:
     """True for a tensor that is computed and has a scale for each index of a dimension."""
     quantization = tensor.quantization
-    return is_quantised(tensor) and tensor.data is None and quantization is not None and len(quantization.scales) > 1
+    return is_quantized(tensor) and tensor.data is None and quantization is not None and len(quantization.scales) > 1
 
 
 def impossible_scale(tensor: SourceTensor) -> float | None:
     """A scale that nothing computes with: none of a constant is infinite or no number, none of another tensor negative either."""
-    if not is_quantised(tensor) or tensor.quantization is None:
+    if not is_quantized(tensor) or tensor.quantization is None:
         return None
     is_constant = tensor.data is not None
     return next(
@@ -109,13 +109,13 @@ def impossible_scale(tensor: SourceTensor) -> float | None:
     )
 
 
-def is_quantised(tensor: SourceTensor) -> bool:
+def is_quantized(tensor: SourceTensor) -> bool:
     """True for a tensor whose 8 or 16-bit integers stand for real numbers."""
     return tensor.dtype in NARROW and tensor.quantization is not None
 
 
 def is_shifted(tensor: SourceTensor) -> bool:
-    """True for quantised unsigned integers, which MindIR stores as signed ones."""
+    """True for quantized unsigned integers, which MindIR stores as signed ones."""
     return tensor.dtype in SHIFTS and tensor.quantization is not None
 
 
@@ -152,7 +152,7 @@ def record_of_result(operator: str, index: int, operand: SourceTensor, result: S
     as_result = index in _READ_AS_RESULT.get(operator, ()) or (
         operator == "CONCATENATION" and operand.dtype is DataType.INT16
     )
-    if not as_result or operand.dtype is not result.dtype or not (is_quantised(operand) and is_quantised(result)):
+    if not as_result or operand.dtype is not result.dtype or not (is_quantized(operand) and is_quantized(result)):
         return ()
     records = quant_params(result)
     is_other = len(records) == 1 and not same_records(quant_params(operand), records)

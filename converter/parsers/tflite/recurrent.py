@@ -34,7 +34,7 @@ _GATES = (0, 3, 1, 2)
 @dataclass(frozen=True)
 class LstmInputs:
     """Where the operands of one direction begin: four input and recurrent weights, three peepholes, four biases, a
-    projection and its bias, two states, four normalisation coefficients (-1: none)."""
+    projection and its bias, two states, four normalization coefficients (-1: none)."""
 
     weights: int
     hidden: int
@@ -176,9 +176,9 @@ def _lstm(
     normalized = at.normalization >= 0 and any(call.has_input(at.normalization + gate) for gate in range(4))
     if normalized:
         # The sign of a coupled gate is in its weights; the coefficients are the forget gate's.
-        coefficients = _gates(call, at.normalization, "normalisation coefficients")
+        coefficients = _gates(call, at.normalization, "normalization coefficients")
         coefficients[0] = coefficients[2] if coupled else coefficients[0]
-        operands.append(_stacked(call, coefficients, "normalisation coefficients"))
+        operands.append(_stacked(call, coefficients, "normalization coefficients"))
     op = LSTMSequence(
         layout=layout,
         cell_clip=options.real("cell_clip"),
@@ -214,7 +214,7 @@ def sequence_lengths(call: Call, time_major: bool) -> int:
 @tflite_operator("UNIDIRECTIONAL_SEQUENCE_LSTM")
 def lstm(call: Call) -> Value:
     """Inputs: x; input weights i f c o; recurrent weights i f c o; peepholes i f o; biases i f c o; projection and its
-    bias; states; layer-normalisation coefficients."""
+    bias; states; layer-normalization coefficients."""
     options = call.options
     if options.integer("diagonal"):
         raise call.block("is not supported", "Use full recurrent weights", "diagonal_recurrent_tensors")

@@ -17,7 +17,7 @@ from mslite.converter.parsers.short_types import Floats
 from mslite.converter.quoting import quoted
 
 _LARGEST_ZERO_POINT = 1 << 16
-"""Quantised integers have 16 bits at most, but for biases, whose zero point is 0."""
+"""Quantized integers have 16 bits at most, but for biases, whose zero point is 0."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Blocks:
 
 
 def read_quantization(table: Table | None, name: str) -> Quantization | None:
-    """None where nothing is quantised. Raises FlatBufferError."""
+    """None where nothing is quantized. Raises FlatBufferError."""
     if table is None:
         return None
     scales = table.numbers(2, "float")

@@ -11,7 +11,7 @@ from mslite.converter.mindir.ops.enums import DataType, Format
 from mslite.converter.mindir.ops.quantization import QuantDTypeCast
 from mslite.converter.mindir.ops.tables import QuantParam
 from mslite.converter.mindir.positive_scales import has_negative, with_positive_scales
-from mslite.converter.mindir.quantised import NARROW, is_quantised
+from mslite.converter.mindir.quantized import NARROW, is_quantized
 from mslite.converter.parsers.naming import Blocked
 from mslite.converter.parsers.scope import Origin
 
@@ -105,10 +105,10 @@ class Scope(Constants):
         return self._tensors.get(id(value))
 
     def real(self, value: Value, origin: Origin) -> Value:
-        """A quantised value as float32; anything else as it is."""
+        """A quantized value as float32; anything else as it is."""
         if value.data is not None:
             return self.decoded(value) if value.quant else value
-        if not is_quantised(value):
+        if not is_quantized(value):
             return value
         key = (value, "real")
         if key not in self._derived:
@@ -141,7 +141,7 @@ class Scope(Constants):
             raise Blocked(reason, "Export the model with another element type")
         scale = impossible_scale(tensor)
         if scale is not None:
-            raise Blocked(f"tensor '{tensor.name}' has the scale {scale}", "Quantise it with positive scales")
+            raise Blocked(f"tensor '{tensor.name}' has the scale {scale}", "Quantize it with positive scales")
 
 
 def _check_records(name: str, dtype: DataType, records: tuple[QuantParam, ...]) -> None:
@@ -151,11 +151,11 @@ def _check_records(name: str, dtype: DataType, records: tuple[QuantParam, ...]) 
         if not record.scale > 0:
             raise Blocked(
                 f"the tensor '{name}' or what is made of it has a scale that is not positive",
-                "Quantise the model again",
+                "Quantize the model again",
             )
         if limits is not None and not limits.min <= record.zeroPoint <= limits.max:
             reason = f"the tensor '{name}' or what is made of it has a zero point outside of its element type"
-            raise Blocked(reason, "Quantise the model again")
+            raise Blocked(reason, "Quantize the model again")
 
 
 def format_of(tensor: SourceTensor) -> Format:

@@ -39,7 +39,7 @@ class Session:
     """what variables are before the first run, and their element types"""
     stated_sizes: dict[int, int] = field(default_factory=dict)
     """by symbol: what the file states for a size that may change"""
-    is_initialising: bool = False
+    is_initializing: bool = False
     """inside of CALL_ONCE"""
     _assigned: set[str | None] | None = None
     _symbol: int = SYMBOL_LIMIT

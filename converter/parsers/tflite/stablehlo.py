@@ -181,7 +181,7 @@ def dynamic_update_slice(call: Call) -> Value:
 
 @tflite_operator("STABLEHLO_PAD")
 def pad(call: Call) -> Value:
-    """Inputs x, filling: borders (negative ones cut), and fillings between neighbours."""
+    """Inputs x, filling: borders (negative ones cut), and fillings between neighbors."""
     rank = call.rank(0)
     low, high, interior = (_list(call, name, rank) for name in ("low", "high", "interior"))
     if min(interior, default=0) < 0:

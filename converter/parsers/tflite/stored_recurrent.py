@@ -179,7 +179,7 @@ def stored_lstm(
         array, bias = _weight(call, weights + 16, DataType.INT32)
         operands.append(_constant(call, "projection_bias", array[np.newaxis], [bias]))
     if is_normalized:
-        operands.append(_gates(call, normalization, DataType.INT16, _GATES, "normalisation coefficients"))
+        operands.append(_gates(call, normalization, DataType.INT16, _GATES, "normalization coefficients"))
     op = LSTMSequence(
         layout=layout,
         cell_clip=call.options.real("cell_clip"),

@@ -24,7 +24,7 @@ from .variables import keep_state, state
 def svdf(call: Call) -> Value:
     """Inputs x, weights [filters, in] over features, weights [filters, memory] over time, [bias], state.
 
-    Each filter remembers its last `memory` products with x; their weighted sum is its result, and `rank` neighbouring
+    Each filter remembers its last `memory` products with x; their weighted sum is its result, and `rank` neighboring
     filters make a unit.
     """
     rank = call.options.integer("rank")

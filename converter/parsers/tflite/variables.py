@@ -17,7 +17,7 @@ from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.state import AssignVariable, ReadVariable
 
 from .call import Call
-from .records import is_quantised as is_quantised_tensor
+from .records import is_quantized as is_quantized_tensor
 from .records import quant_params, stored_type
 from .registry import tflite_operator
 from .scope import Scope
@@ -121,7 +121,7 @@ def _variable(call: Call) -> str:
 
 @tflite_operator("READ_VARIABLE")
 def read_variable(call: Call) -> Value:
-    """The records of a quantised variable are those of the result."""
+    """The records of a quantized variable are those of the result."""
     name, tensor = _variable(call), call.output()
     dtype, records = stored_type(tensor), quant_params(tensor)
     initial = call.scope.session.initial.get(name)
@@ -131,7 +131,7 @@ def read_variable(call: Call) -> Value:
                 f"nothing in the file gives the variable '{name}' a value",
                 "Export the model with its weights: tf.lite.TFLiteConverter.from_saved_model or from_keras_model",
             )
-        point = records[0].zeroPoint if is_quantised_tensor(tensor) else 0
+        point = records[0].zeroPoint if is_quantized_tensor(tensor) else 0
         initial = np.broadcast_to(np.array(point, numpy_type(dtype)), tensor.shape)
     if initial.dtype != numpy_type(dtype):
         raise call.block(f"the variable '{name}' has the type {initial.dtype}, not {numpy_type(dtype)}")
@@ -142,9 +142,9 @@ def read_variable(call: Call) -> Value:
 
 @tflite_operator("ASSIGN_VARIABLE")
 def assign_variable(call: Call) -> tuple[Value, ...]:
-    """In the initialising graph of CALL_ONCE the value has to be a constant."""
+    """In the initializing graph of CALL_ONCE the value has to be a constant."""
     name, value, session = _variable(call), call.input(1), call.scope.session
-    if not session.is_initialising:
+    if not session.is_initializing:
         tensor = call.source(1)
         point = value.quant[0].zeroPoint if value.quant else 0
         first = session.initial.get(name, np.array(point, numpy_type(stored_type(tensor))))

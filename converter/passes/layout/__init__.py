@@ -11,7 +11,7 @@ from mslite.converter.passes.layout.boundary import transpose_input, transpose_o
 from mslite.converter.passes.layout.layouts import Layouts
 from mslite.converter.passes.layout.permutation import channels_last, inverse
 from mslite.converter.passes.layout.solve import Solution, spread
-from mslite.converter.passes.layout.table import behaviour_of
+from mslite.converter.passes.layout.table import behavior_of
 
 
 def unify_layout(module: Module, context: Context) -> None:
@@ -89,4 +89,4 @@ def _flip_boundary(graph: Graph, context: Context) -> None:
                 graph.outputs[index] = transpose_output(graph, value, to_nchw)
 
 
-__all__ = ["behaviour_of", "unify_layout"]
+__all__ = ["behavior_of", "unify_layout"]

@@ -11,7 +11,7 @@ from mslite.converter.passes.layout.layouts import Follows, Layouts
 from mslite.converter.passes.layout.permutation import Perm, channels_last, inverse, moves_nothing, permuted
 from mslite.converter.passes.layout.solve import Solution
 from mslite.converter.passes.layout.structural import shape_constant
-from mslite.converter.passes.layout.table import behaviour_of
+from mslite.converter.passes.layout.table import behavior_of
 
 
 class Rewriter:
@@ -61,7 +61,7 @@ class Rewriter:
             fetched.append(self._fetch(value, perm))
         node.set_inputs(fetched)
         outputs = [stored.get(value) for value in node.outputs]
-        added = behaviour_of(node).rewrite(node, wanted, outputs, layouts)
+        added = behavior_of(node).rewrite(node, wanted, outputs, layouts)
         for value, perm in zip(node.outputs, outputs, strict=True):
             self._settle(value, perm)
         self._nodes.extend(added)

@@ -74,7 +74,7 @@ class Layouts:
         return elements
 
 
-class Behaviour:
+class Behavior:
     """How one kind of operator deals with layouts. The default keeps every operand in the source's layout."""
 
     def propose(self, node: Node, layouts: Layouts) -> None:

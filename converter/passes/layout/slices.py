@@ -9,7 +9,7 @@ import numpy as np
 from mslite.converter.mindir.graph import Node
 from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.assembly import SliceFusion, StridedSlice
-from mslite.converter.passes.layout.behaviours import axis_in, integers, permute_vector, side_constant
+from mslite.converter.passes.layout.behaviors import axis_in, integers, permute_vector, side_constant
 from mslite.converter.passes.layout.permutation import Perm
 
 

@@ -9,21 +9,21 @@ from __future__ import annotations
 from mslite.converter.mindir.graph import Graph, Node, Value
 from mslite.converter.passes.layout.layouts import Connection, Follows, Layouts
 from mslite.converter.passes.layout.mincut import INFINITE, FlowNetwork
-from mslite.converter.passes.layout.table import behaviour_of, is_channels_last_only
+from mslite.converter.passes.layout.table import behavior_of, is_channels_last_only
 
 
 def spread(graph: Graph, layouts: Layouts) -> None:
     """Lets the operators propose alternative layouts until nothing changes."""
     for node in graph.nodes:
         if is_channels_last_only(node):
-            behaviour_of(node).propose(node, layouts)
+            behavior_of(node).propose(node, layouts)
     layouts.changed = True
     while layouts.changed:
         layouts.changed = False
         for node in graph.nodes:
-            behaviour_of(node).propose(node, layouts)
+            behavior_of(node).propose(node, layouts)
         for node in reversed(graph.nodes):
-            behaviour_of(node).propose(node, layouts)
+            behavior_of(node).propose(node, layouts)
 
 
 class Solution:
@@ -31,7 +31,7 @@ class Solution:
 
     def __init__(self, graph: Graph, layouts: Layouts, flipped_inputs: set[Value], flipped_outputs: set[Value]) -> None:
         self.connections: dict[Node, Connection] = {
-            node: behaviour_of(node).connect(node, layouts) for node in graph.nodes
+            node: behavior_of(node).connect(node, layouts) for node in graph.nodes
         }
         self._layouts = layouts
         self._network = FlowNetwork()

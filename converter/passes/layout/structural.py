@@ -9,12 +9,12 @@ from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.indexing import Gather
 from mslite.converter.mindir.ops.rearrange import ExpandDims, Flatten, Reshape, Squeeze, Unsqueeze
 from mslite.converter.passes.graph_edit import changed
-from mslite.converter.passes.layout.behaviours import axis_in, integers, side_constant
-from mslite.converter.passes.layout.layouts import UNTOUCHED, Behaviour, Connection, Follows, Layouts
+from mslite.converter.passes.layout.behaviors import axis_in, integers, side_constant
+from mslite.converter.passes.layout.layouts import UNTOUCHED, Behavior, Connection, Follows, Layouts
 from mslite.converter.passes.layout.permutation import Perm, carry, complete, inverse, is_identity, permuted
 
 
-class Reducing(Behaviour):
+class Reducing(Behavior):
     """Removes or shrinks dimensions: ReduceFusion, ArgMax without keep_dims, Gather of one index."""
 
     def _removed(self, node: Node, rank: int) -> list[int] | None:
@@ -73,7 +73,7 @@ class Reducing(Behaviour):
         return [node]
 
 
-class Reshaping(Behaviour):
+class Reshaping(Behavior):
     """Keeps the order of the elements: Reshape, Flatten, Squeeze, Unsqueeze, ExpandDims."""
 
     def propose(self, node: Node, layouts: Layouts) -> None:
@@ -125,7 +125,7 @@ def shape_constant(name: str, shape: Shape) -> Value:
     return constant(name, np.array([size if size >= 0 else -1 for size in shape], np.int32))
 
 
-class Transposing(Behaviour):
+class Transposing(Behavior):
     """A Transpose of the source: it takes any layouts and may vanish between two of them."""
 
     def _perm(self, node: Node) -> Perm | None:
@@ -172,7 +172,7 @@ class Transposing(Behaviour):
         return [node]
 
 
-class ShapeOf(Behaviour):
+class ShapeOf(Behavior):
     """Shape takes any layout; the sizes are put back into the source's order afterwards."""
 
     def connect(self, node: Node, layouts: Layouts) -> Connection:
@@ -194,14 +194,14 @@ class ShapeOf(Behaviour):
         return [node, Node(Gather(), f"{node.name}_order", (stored, order, axis), (result,), source=node.source)]
 
 
-class SizeOf(Behaviour):
+class SizeOf(Behavior):
     """Rank and Size do not depend on the layout."""
 
     def connect(self, node: Node, layouts: Layouts) -> Connection:
         return UNTOUCHED if layouts.of(node.inputs[0]) is None else Connection(False, {0: Follows.FREE})
 
 
-class Gathering(Behaviour):
+class Gathering(Behavior):
     """Gather along a constant axis with a vector of indices keeps the layout."""
 
     def propose(self, node: Node, layouts: Layouts) -> None:

@@ -1,4 +1,4 @@
-"""Which behaviour each operator has. What is not named here follows from the declaration's `layout`."""
+"""Which behavior each operator has. What is not named here follows from the declaration's `layout`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from mslite.converter.mindir.graph import Node
 from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.normalization import ChannelsLastInstanceNorm, InstanceNorm
 from mslite.converter.passes.custom_shapes import follows_layout
-from mslite.converter.passes.layout.behaviours import (
+from mslite.converter.passes.layout.behaviors import (
     AxisBased,
     ChannelsFirst,
     ChannelsLast,
@@ -23,7 +23,7 @@ from mslite.converter.passes.layout.behaviours import (
     record_axis,
     remap_axes_list,
 )
-from mslite.converter.passes.layout.layouts import Behaviour
+from mslite.converter.passes.layout.layouts import Behavior
 from mslite.converter.passes.layout.slices import (
     can_remap_slice,
     can_remap_strided_slice,
@@ -44,7 +44,7 @@ def _channels_last_norm(op: Operator) -> Operator:
     return ChannelsLastInstanceNorm(epsilon=op.epsilon)
 
 
-_SOURCE = Behaviour()
+_SOURCE = Behavior()
 _CHANNELS_LAST = ChannelsLast()
 _ELEMENTWISE = Elementwise()
 _AXIS = AxisBased(axis_attribute, keeps_rank)
@@ -54,7 +54,7 @@ _SQUEEZING = Squeezing()
 _SIZE = SizeOf()
 _REDUCING = Reducing()
 
-_BY_NAME: dict[str, Behaviour] = {
+_BY_NAME: dict[str, Behavior] = {
     "Cast": Elementwise(1),
     "QuantDTypeCast": Elementwise(1, record_axis),
     "DynamicQuantizeLinear": Rounding(),
@@ -92,7 +92,7 @@ _BY_NAME: dict[str, Behaviour] = {
 }
 
 
-def behaviour_of(node: Node) -> Behaviour:
+def behavior_of(node: Node) -> Behavior:
     """How `node` deals with layouts."""
     declaration = node.op.declaration
     if declaration.name in _BY_NAME:
@@ -107,4 +107,4 @@ def behaviour_of(node: Node) -> Behaviour:
 
 def is_channels_last_only(node: Node) -> bool:
     """True for operators that compute on channels-last tensors only."""
-    return isinstance(behaviour_of(node), ChannelsLast)
+    return isinstance(behavior_of(node), ChannelsLast)

@@ -28,7 +28,7 @@ from mslite.converter.passes.rules import (
 )
 
 CHANNELS_FIRST: tuple[Rule, ...] = (group_norm.RULE, norm_affine.CHANNELS_FIRST)
-"""Operators whose channels are dimension 1: recognised before the layout pass moves them."""
+"""Operators whose channels are dimension 1: recognized before the layout pass moves them."""
 
 SPELLINGS: tuple[Rule, ...] = (
     dilated_conv.RULE,

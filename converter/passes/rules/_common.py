@@ -34,12 +34,12 @@ def activation_of(node: Node) -> ActivationType:
 
 
 def has_no_activation(node: Node) -> bool:
-    """No built-in activation; the weights may be quantised."""
+    """No built-in activation; the weights may be quantized."""
     return activation_of(node) is ActivationType.NO_ACTIVATION
 
 
 def is_plain(node: Node) -> bool:
-    """No built-in activation and no quantisation."""
+    """No built-in activation and no quantization."""
     return activation_of(node) is ActivationType.NO_ACTIVATION and node.quant_type == 0
 
 

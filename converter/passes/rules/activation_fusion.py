@@ -25,7 +25,7 @@ def _rewrite(match: Match, graph: Graph) -> None:
 
 def _rule(name: str, operators: str) -> Rule:
     pattern = op("Activation Clip", op(operators, name="producer", where=has_no_activation))
-    return Rule(name, (pattern,), _rewrite, _check, quantised=True)
+    return Rule(name, (pattern,), _rewrite, _check, quantized=True)
 
 
 _CONVOLUTIONS = "Conv2DFusion Conv2dTransposeFusion"

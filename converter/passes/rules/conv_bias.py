@@ -39,7 +39,7 @@ def _check(match: Match, context: Context) -> str | None:
     if len(conv.inputs) > 2 and conv.inputs[2].data is None:
         return "the bias of the convolution is not constant"
     if match.value("bias").quant or any(value.quant for value in conv.inputs[2:]):
-        return "a bias is quantised"
+        return "a bias is quantized"
     is_whole = len(conv.inputs) < 3 and match.value("bias").shape == (channels,)  # and stays the same constant
     if not is_whole and shares((match.value("bias"), *conv.inputs[2:]), context):
         return REFUSAL
@@ -55,4 +55,4 @@ def _rewrite(match: Match, graph: Graph) -> None:
     become(add, changed(conv.op, activation_type=activation_of(add)), [*conv.inputs[:2], bias], conv.name)
 
 
-RULE = Rule("ConvBiasaddFusion", (_PATTERN,), _rewrite, _check, quantised=True)
+RULE = Rule("ConvBiasaddFusion", (_PATTERN,), _rewrite, _check, quantized=True)

@@ -6,7 +6,7 @@ from mslite.converter.mindir.graph import Graph, Node
 from mslite.converter.mindir.ops.assembly import PadFusion
 from mslite.converter.mindir.ops.convolution import Conv2DFusion
 from mslite.converter.mindir.ops.enums import PaddingMode, PadMode
-from mslite.converter.mindir.quantised import is_quantised, same_records
+from mslite.converter.mindir.quantized import is_quantized, same_records
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.graph_edit import changed, scalar
 from mslite.converter.passes.pattern import Match, op
@@ -14,7 +14,7 @@ from mslite.converter.passes.rule import Rule
 from mslite.converter.passes.rules._common import become
 
 _PATTERN = op("Conv2DFusion", op("PadFusion", name="pad"), name="conv", where=lambda node: node.quant_type == 0)
-_STORED = op("Conv2DFusion", op("PadFusion", name="pad"), name="conv", where=lambda node: is_quantised(node.inputs[0]))
+_STORED = op("Conv2DFusion", op("PadFusion", name="pad"), name="conv", where=lambda node: is_quantized(node.inputs[0]))
 
 
 def _paddings(node: Node) -> list[int] | None:
@@ -44,11 +44,11 @@ def _check_stored(match: Match, context: Context) -> str | None:
     if pad.op.padding_mode is not PaddingMode.CONSTANT:
         return "the border is not constant"
     if len(x.quant) != 1 or x.dtype is not pad.output.dtype or not same_records(x.quant, pad.output.quant):
-        return "the border has another quantisation"
+        return "the border has another quantization"
     if len(pad.inputs) > 2:
         border = pad.inputs[2]
         if border.data is None or border.data.size != 1 or not same_records(border.quant, x.quant):
-            return "the border is not a constant of the same quantisation"
+            return "the border is not a constant of the same quantization"
         if int(border.data.item()) != x.quant[0].zeroPoint:
             return "the border is not zero"
     elif pad.op.constant_value != 0:

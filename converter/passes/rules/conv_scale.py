@@ -1,6 +1,6 @@
 """Convolution followed by a per-channel scale and offset → folded into weight and bias.
 
-Covers batch normalisation (y = (x - mean) / sqrt(variance + epsilon) * scale + offset), ScaleFusion and a multiplication
+Covers batch normalization (y = (x - mean) / sqrt(variance + epsilon) * scale + offset), ScaleFusion and a multiplication
 by a constant.
 """
 

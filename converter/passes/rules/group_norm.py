@@ -27,7 +27,7 @@ _PATTERNS = (op("Reshape", op("Reshape", _NORM)), op("Reshape", _NORM))
 
 
 def _groups(match: Match) -> int | None:
-    """The number of groups when each row that is normalised is a group of channels of `x`."""
+    """The number of groups when each row that is normalized is a group of channels of `x`."""
     x, rows = match.value("x").shape, match.node("norm").inputs[0].shape
     if x is None or rows is None or len(x) < 3 or len(rows) < 3 or match.root.output.shape != x:
         return None
@@ -38,12 +38,12 @@ def _groups(match: Match) -> int | None:
 
 def _check(match: Match, context: Context) -> str | None:
     if not is_float(match.value("x")):
-        return "the normalisation is built for float32 only"
+        return "the normalization is built for float32 only"
     groups, x = _groups(match), match.value("x").shape
     # In training the scale and the offset behind groups of one channel become their gamma and beta, too. Three dimensions are what
     # the groups of others are read as.
     if groups is None or x is None or (groups == x[1] and (len(x) == 3 or not context.settings.training)):
-        return "the rows that are normalised are not groups of several channels"
+        return "the rows that are normalized are not groups of several channels"
     if any(match.array(name).dtype != np.float32 for name in ("gamma", "beta")):
         return "gamma or beta is not float32"
     return None

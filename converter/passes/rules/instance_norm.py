@@ -1,4 +1,4 @@
-"""A normalisation over the pixels of each image and channel that is spelled out → ChannelsLastInstanceNorm.
+"""A normalization over the pixels of each image and channel that is spelled out → ChannelsLastInstanceNorm.
 
 (x - mean) / sqrt(mean((x - mean)^2) + epsilon) over all dimensions between batch and channels.
 """
@@ -22,10 +22,10 @@ from mslite.converter.passes.rules._common import (
     single,
 )
 from mslite.converter.passes.rules._shared import REFUSAL, made_once, splits
-from mslite.converter.passes.rules.spelled_norm import FORMS, normalised_axes
+from mslite.converter.passes.rules.spelled_norm import FORMS, normalized_axes
 
 _AFFINE = frozenset({"AddFusion", "MulFusion", "SubFusion"})
-"""What reads gamma and beta where a normalisation is spelled out."""
+"""What reads gamma and beta where a normalization is spelled out."""
 
 _NEUTRAL = {"gamma": 1.0, "beta": 0.0}
 
@@ -43,9 +43,9 @@ def _check(match: Match, context: Context) -> str | None:
         return "the input is not float32 with a known number of channels"
     pixels = list(range(1, x.rank - 1))
     if x.rank < 3 or any(
-        normalised_axes(match.value(f"{name}_axes"), x.rank) != pixels for name in ("mean", "variance")
+        normalized_axes(match.value(f"{name}_axes"), x.rank) != pixels for name in ("mean", "variance")
     ):
-        return "the normalised dimensions are not those between batch and channels"
+        return "the normalized dimensions are not those between batch and channels"
     for name in _NEUTRAL:
         if _parameter(match, name, channels) is None:
             return f"{name} is not one float32 number per channel"

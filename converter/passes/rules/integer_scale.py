@@ -1,6 +1,6 @@
 """Product of integers → float32, * scale, + bias → one product that does all of it, with the same roundings.
 
-What quantise_dynamic of onnxruntime makes of a layer: the scale is that of the activations, found at run time, times
+What quantize_dynamic of onnxruntime makes of a layer: the scale is that of the activations, found at run time, times
 that of the weights.
 """
 

@@ -1,4 +1,4 @@
-"""A normalisation that is spelled out → LayerNormFusion.
+"""A normalization that is spelled out → LayerNormFusion.
 
 (x - mean) / sqrt(mean((x - mean)^2) + epsilon), with or without * gamma + beta, over the last dimensions.
 """
@@ -15,19 +15,19 @@ from mslite.converter.passes.pattern import Match, const, op
 from mslite.converter.passes.rule import Rule
 from mslite.converter.passes.rules._common import become, float_value, is_float, is_plain, single
 from mslite.converter.passes.rules._shared import REFUSAL, made_once, splits
-from mslite.converter.passes.rules.spelled_norm import FORMS, normalised_axes
+from mslite.converter.passes.rules.spelled_norm import FORMS, normalized_axes
 
 _AFFINE = frozenset({"AddFusion", "MulFusion", "SubFusion"})
-"""What reads gamma and beta where a normalisation is spelled out."""
+"""What reads gamma and beta where a normalization is spelled out."""
 
 
 def _begin(match: Match) -> int | None:
-    """The first normalised dimension when all from there on are normalised."""
+    """The first normalized dimension when all from there on are normalized."""
     rank = match.value("x").rank
     if rank is None:
         return None
-    axes = normalised_axes(match.value("mean_axes"), rank)
-    if axes != normalised_axes(match.value("variance_axes"), rank) or axes[:1] != [rank - len(axes)]:
+    axes = normalized_axes(match.value("mean_axes"), rank)
+    if axes != normalized_axes(match.value("variance_axes"), rank) or axes[:1] != [rank - len(axes)]:
         return None
     return axes[0]
 
@@ -37,20 +37,20 @@ def _check(match: Match, context: Context) -> str | None:
     if not is_float(x) or x.shape is None:
         return "the input is not float32 of known rank"
     if begin is None:
-        return "the normalised dimensions are not the last ones"
+        return "the normalized dimensions are not the last ones"
     sizes = x.shape[begin:]
     if any(size < 0 for size in sizes):
-        return "the normalised sizes are not known"
+        return "the normalized sizes are not known"
     for name in ("gamma", "beta"):
         if name in match.values and _parameters(match.value(name), sizes) is None:
-            return f"{name} does not cover the normalised dimensions"
+            return f"{name} does not cover the normalized dimensions"
         if name in match.values and splits(match.value(name), context, lambda user: user.op.name in _AFFINE):
             return REFUSAL
     return None
 
 
 def _parameters(parameter: Value, sizes: tuple[int, ...]) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]] | None:
-    """gamma or beta with exactly the normalised dimensions."""
+    """gamma or beta with exactly the normalized dimensions."""
     data = parameter.array()
     if data.dtype != np.float32 or any(size < 0 for size in sizes):
         return None
@@ -107,13 +107,13 @@ def _affine_check(match: Match, context: Context) -> str | None:
     norm = match.node("norm")
     assert isinstance(norm.op, LayerNormFusion)
     if norm.op.elementwise_affine or len(norm.inputs) > 1:
-        return "the normalisation has gamma and beta already"
+        return "the normalization has gamma and beta already"
     x = norm.inputs[0]
     if x.rank is None or x.shape is None or norm.op.begin_norm_axis != norm.op.begin_params_axis:
         return "the shape is not known"
     sizes = x.shape[norm.op.begin_norm_axis % x.rank :]
     if any(_parameters(match.value(name), sizes) is None for name in ("gamma", "beta")):
-        return "gamma or beta do not cover the normalised dimensions"
+        return "gamma or beta do not cover the normalized dimensions"
 
     def scales(user: Node) -> bool:
         return user.op.name == "MulFusion" and any(

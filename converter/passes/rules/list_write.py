@@ -62,7 +62,7 @@ def _check(match: Match, context: Context) -> str | None:
         return "what is written is not known to be one row"
     records = [(value.dtype, value.quant) for value in (x, row, match.root.output)]
     if any(record != records[0] for record in records):
-        return "the row is quantised in another way"
+        return "the row is quantized in another way"
     return None
 
 

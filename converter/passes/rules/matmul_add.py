@@ -42,7 +42,7 @@ def _check(match: Match, context: Context) -> str | None:
     if len(matmul.inputs) > 2 and (matmul.inputs[2].data is None or matmul.inputs[2].data.size not in (1, columns)):
         return "the product has a bias that is not constant"
     if match.value("bias").quant or any(value.quant for value in matmul.inputs[2:]):
-        return "a bias is quantised"
+        return "a bias is quantized"
     is_whole = len(matmul.inputs) < 3 and match.value("bias").shape == (columns,)  # and stays the same constant
     if not is_whole and shares((match.value("bias"), *matmul.inputs[2:]), context):
         return REFUSAL
@@ -61,4 +61,4 @@ def _rewrite(match: Match, graph: Graph) -> None:
     become(root, product, operands, matmul.name)
 
 
-RULE = Rule("MatMulAddFusion", (_PATTERN,), _rewrite, _check, quantised=True)
+RULE = Rule("MatMulAddFusion", (_PATTERN,), _rewrite, _check, quantized=True)

@@ -1,4 +1,4 @@
-"""A normalisation of images or rows, * constant or + constant → folded into gamma and beta."""
+"""A normalization of images or rows, * constant or + constant → folded into gamma and beta."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from mslite.converter.passes.rules._shared import REFUSAL, is_neutral, is_shared
 
 
 def _parameter_shape(norm: Node) -> tuple[int, ...] | None:
-    """The shape with which gamma broadcasts against the input: channels, or the normalised sizes of RmsNorm."""
+    """The shape with which gamma broadcasts against the input: channels, or the normalized sizes of RmsNorm."""
     shape = norm.inputs[0].shape
     if shape is None:
         return None
@@ -68,7 +68,7 @@ def _check(match: Match, context: Context) -> str | None:
     if isinstance(norm.op, RmsNorm) and "mul" not in match.nodes:
         return "RmsNorm has no beta"
     if isinstance(norm.op, GroupNormFusion) and not norm.op.affine:
-        return "the normalisation has no gamma and beta"
+        return "the normalization has no gamma and beta"
     return _shared_check(match, context) if context.settings.training else None
 
 
@@ -85,7 +85,7 @@ def _takes_over(norm: Node, root: Node) -> bool:
 
 
 def _shared_check(match: Match, context: Context) -> str | None:
-    """A normalisation that is applied in several places has one gamma and one beta, which stay one each."""
+    """A normalization that is applied in several places has one gamma and one beta, which stay one each."""
     norm, root, constant = match.node("norm"), match.root, match.value("constant")
     if not is_shared(constant):
         others = (value for value in _changed(norm, root) if not is_neutral(value, 1.0) and not is_neutral(value, 0.0))

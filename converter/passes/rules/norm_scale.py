@@ -1,4 +1,4 @@
-"""Batch normalisation with constant statistics, and x * constant + constant → ScaleFusion over the last dimension."""
+"""Batch normalization with constant statistics, and x * constant + constant → ScaleFusion over the last dimension."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from mslite.converter.passes.rules.spelled_norm import (
     X,
     inverse_root,
     mean,
-    normalised_axes,
+    normalized_axes,
     product,
     square,
     with_epsilon,
@@ -29,9 +29,9 @@ def _check(match: Match, context: Context) -> str | None:
     x = match.value("x")
     if not is_float(x) or x.rank is None:
         return "the input is not float32 of known rank"
-    axes = normalised_axes(match.value("mean_axes"), x.rank)
+    axes = normalized_axes(match.value("mean_axes"), x.rank)
     if axes != list(range(x.rank - len(axes), x.rank)) or not axes:
-        return "the normalised dimensions are not the last ones"
+        return "the normalized dimensions are not the last ones"
     return None
 
 

@@ -54,13 +54,13 @@ def product(a: Pattern, b: Pattern) -> Call:
     return op("MulFusion", a, b, commutative=True, where=is_plain)
 
 
-_CENTRED = op("SubFusion", X, mean(X, "mean"), name="centred", where=is_plain)
-_SQUARED = one_of(square(_CENTRED), op("SquaredDifference", X, mean(X, "mean"), name="difference"))
+_CENTERED = op("SubFusion", X, mean(X, "mean"), name="centered", where=is_plain)
+_SQUARED = one_of(square(_CENTERED), op("SquaredDifference", X, mean(X, "mean"), name="difference"))
 _VARIANCE = with_epsilon(mean(_SQUARED, "variance"))
 _INVERSE = inverse_root(_VARIANCE)
 _PLAIN = (
-    op("DivFusion", _CENTRED, op("Sqrt", _VARIANCE), where=is_plain),
-    product(_CENTRED, _INVERSE),
+    op("DivFusion", _CENTERED, op("Sqrt", _VARIANCE), where=is_plain),
+    product(_CENTERED, _INVERSE),
 )
 # x * (gamma * r) + (beta - mean * (gamma * r)), as TensorFlow writes it; with beta = 0 the last term is -mean * (...)
 _FACTOR = one_of(op("MulFusion", _INVERSE, const("gamma"), name="factor", commutative=True, where=is_plain), _INVERSE)
@@ -76,6 +76,6 @@ FORMS: tuple[Call, ...] = (*_TENSORFLOW, *_PLAIN)
 """(x - mean) / sqrt(variance + epsilon), the longest form first."""
 
 
-def normalised_axes(axes: Value, rank: int) -> list[int]:
+def normalized_axes(axes: Value, rank: int) -> list[int]:
     """The contents of an axes operand, sorted, counted from the front."""
     return sorted(int(axis) % rank for axis in axes.array().reshape(-1))

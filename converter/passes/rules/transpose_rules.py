@@ -38,7 +38,7 @@ TRANSPOSE = Rule(
     _merge_transposes,
     _same_rank,
     shared=True,
-    quantised=True,
+    quantized=True,
 )
 
 
@@ -62,7 +62,7 @@ RESHAPE = Rule(
     _merge_reshapes,
     _reshape_check,
     shared=True,
-    quantised=True,
+    quantized=True,
 )
 
 
@@ -76,7 +76,7 @@ def _swaps_last_two(node: Node) -> bool:
 
 def _flag_check(match: Match, context: Context) -> str | None:
     if match.root.quant_type != 0:
-        return "the product is quantised"
+        return "the product is quantized"
     if not any(v.producer is not None and _is_swap(v.producer) for v in match.root.inputs[:2]):
         return "no operand is transposed in its last two dimensions"
     return None

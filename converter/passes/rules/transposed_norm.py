@@ -1,6 +1,6 @@
 """Transpose → InstanceNorm → Transpose, the form in which files hold it → ChannelsLastInstanceNorm.
 
-An activation behind the normalisation, which converters leave between the two, stays behind it.
+An activation behind the normalization, which converters leave between the two, stays behind it.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from mslite.converter.compatibility.judge import is_narrow_weight, is_on_other_a
 from mslite.converter.mindir.graph import Graph, Module, Node, Value, constant
 from mslite.converter.mindir.ops.enums import DataType, QuantType
 from mslite.converter.mindir.ops.quantization import DynamicQuant, QuantDTypeCast
-from mslite.converter.mindir.quantised import channel_axis, is_quantised, real_numbers
+from mslite.converter.mindir.quantized import channel_axis, is_quantized, real_numbers
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.graph_edit import changed
 
@@ -35,7 +35,7 @@ def compute_on_reals(module: Module, context: Context, version: Version) -> bool
 
 
 def _is_on_bytes(node: Node) -> bool:
-    stored = [value for value in (*node.inputs, *node.outputs) if is_quantised(value)]
+    stored = [value for value in (*node.inputs, *node.outputs) if is_quantized(value)]
     return (
         bool(stored)
         and node.op.name not in _NOT_THESE
@@ -51,7 +51,7 @@ def _between_casts(graph: Graph, node: Node, casts: dict[Value, Value]) -> None:
     results = []
     behind = []
     for value in node.outputs:
-        if not is_quantised(value):
+        if not is_quantized(value):
             results.append(value)
             continue
         real = Value(f"{value.name}_real", DataType.FLOAT32, value.shape, format=value.format)
@@ -79,7 +79,7 @@ def _real(graph: Graph, node: Node, index: int, casts: dict[Value, Value]) -> Va
     return casts[value]
 
 
-def requantise_through_reals(module: Module, version: Version) -> bool:
+def requantize_through_reals(module: Module, version: Version) -> bool:
     """Casts from int8 to int8 that the version computes wrong become two. True where there were such."""
     found = False
     for graph in module.graphs:
@@ -87,7 +87,7 @@ def requantise_through_reals(module: Module, version: Version) -> bool:
             if node.op.name != "QuantDTypeCast" or refusal(node, version) is None:
                 continue
             before, after = node.inputs[0], node.output
-            if not (is_quantised(before) and is_quantised(after) and before.dtype is after.dtype is DataType.INT8):
+            if not (is_quantized(before) and is_quantized(after) and before.dtype is after.dtype is DataType.INT8):
                 continue
             real = Value(f"{after.name}_real", DataType.FLOAT32, after.shape, format=after.format)
             op = changed(node.op, dst_t=int(DataType.FLOAT32))

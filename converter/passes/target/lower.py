@@ -16,7 +16,7 @@ from mslite.converter.passes.target.integers import (
     compute_on_reals,
     leave_activations_real,
     note_roundings,
-    requantise_through_reals,
+    requantize_through_reals,
     restate_channels,
 )
 from mslite.converter.passes.target.layouts import state_layouts
@@ -38,7 +38,7 @@ def lower(module: Module, context: Context) -> None:
         changed = leave_activations_real(module, context, version)
         changed |= _decompose(module, context, version)
         changed |= restate_channels(module, context, version)
-        changed |= requantise_through_reals(module, version)
+        changed |= requantize_through_reals(module, version)
         changed |= compute_on_reals(module, context, version)
         changed |= compute_in_other_types(module, context, version)
         if not changed:

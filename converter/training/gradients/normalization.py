@@ -1,10 +1,10 @@
-"""Functions of a whole row, image or group: normalisations and softmax.
+"""Functions of a whole row, image or group: normalizations and softmax.
 
 With n = (x - mean(x)) r, r = 1 / sqrt(variance(x) + epsilon) and y = n gamma + beta, where g = dy gamma,
 
     dx = r (g - mean(g) - n mean(g n)),  dgamma = sum(dy n),  dbeta = sum(dy).
 
-Without the mean (RMS normalisation) n = x r and dx = r (g - n mean(g n)).
+Without the mean (RMS normalization) n = x r and dx = r (g - n mean(g n)).
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _length(call: Call, dy: Value) -> Gradients:
 
 @rule("LRN")
 def _local_response(call: Call, dy: Value) -> Gradients:
-    """With S, the sum over neighbouring channels, u = bias + alpha S(x^2) and y = x u^-beta:
+    """With S, the sum over neighboring channels, u = bias + alpha S(x^2) and y = x u^-beta:
     dx = dy u^-beta - 2 alpha beta x S(dy x u^(-beta - 1)). S is a product with a matrix of ones in a band."""
     op, build, whole = call.op, call.build, call.shape(0)
     assert isinstance(op, normalization.LRN)
@@ -102,7 +102,7 @@ def _layer(call: Call, dy: Value) -> Gradients:
     own = range(op.begin_norm_axis % rank, rank)
     before = op.begin_params_axis % rank if op.elementwise_affine else 0
     if len(node.inputs) < 3 or not call.wanted[0] or whole[before:] != call.shape(1):
-        return _normalised(call, dy, whole, tuple(own), op.epsilon, range(before))
+        return _normalized(call, dy, whole, tuple(own), op.epsilon, range(before))
     mean, variance = _statistics(call, tuple(1 if i in own else size for i, size in enumerate(whole)))
     small = call.build.constant(call.name("epsilon"), np.float32(op.epsilon))
     spread = call.add(AddFusion(), "spread", [variance, small], shape_of(variance))
@@ -130,21 +130,21 @@ def _root_mean_square(call: Call, dy: Value) -> Gradients:
     assert isinstance(op, normalization.RmsNorm)
     rank = len(call.shape(0))
     axis = op.axis % rank
-    return _normalised(call, dy, call.shape(0), tuple(range(axis, rank)), op.epsilon, range(axis), centred=False)
+    return _normalized(call, dy, call.shape(0), tuple(range(axis, rank)), op.epsilon, range(axis), centered=False)
 
 
 @rule("InstanceNorm")
 def _instance(call: Call, dy: Value) -> Gradients:
     assert isinstance(call.op, normalization.InstanceNorm)
     pixels = tuple(range(2, len(call.shape(0))))
-    return _normalised(call, dy, call.shape(0), pixels, call.op.epsilon, (0, *pixels))
+    return _normalized(call, dy, call.shape(0), pixels, call.op.epsilon, (0, *pixels))
 
 
 @rule("ChannelsLastInstanceNorm")
 def _channels_last_instance(call: Call, dy: Value) -> Gradients:
     assert isinstance(call.op, normalization.ChannelsLastInstanceNorm)
     last = len(call.shape(0)) - 1
-    return _normalised(call, dy, call.shape(0), tuple(range(1, last)), call.op.epsilon, range(last))
+    return _normalized(call, dy, call.shape(0), tuple(range(1, last)), call.op.epsilon, range(last))
 
 
 @rule("GroupNormFusion")
@@ -154,19 +154,19 @@ def _groups(call: Call, dy: Value) -> Gradients:
     batch, channels, *pixels = call.shape(0)
     view = (batch, op.num_groups, channels // op.num_groups, *pixels)
     others = [axis for axis in range(len(call.shape(0))) if axis != 1]
-    return _normalised(call, dy, view, tuple(range(2, len(view))), op.epsilon, others)
+    return _normalized(call, dy, view, tuple(range(2, len(view))), op.epsilon, others)
 
 
-def _normalised(
+def _normalized(
     call: Call,
     dy: Value,
     view: Shape,
     axes: tuple[int, ...],
     epsilon: float,
     shared: Sequence[int],
-    centred: bool = True,
+    centered: bool = True,
 ) -> Gradients:
-    """`axes`: those of `view`, a shape of x, that are normalised together; `shared`: those of x along which gamma and beta
+    """`axes`: those of `view`, a shape of x, that are normalized together; `shared`: those of x along which gamma and beta
     repeat."""
     build, x, whole = call.build, call.node.inputs[0], call.shape(0)
 
@@ -180,8 +180,8 @@ def _normalised(
         return build.reshaped(value, whole, call.name(what))
 
     middle = viewed(x, "x")
-    if centred:
-        middle = call.difference("centred", middle, mean("mean", middle))
+    if centered:
+        middle = call.difference("centered", middle, mean("mean", middle))
     variance = mean("variance", call.product("squares", middle, middle))
     small = build.constant(call.name("epsilon"), np.float32(epsilon))
     spread = call.add(AddFusion(), "spread", [variance, small], shape_of(variance))
@@ -204,7 +204,7 @@ def _normalised(
         given = viewed(scaled, "scaled")
         along = call.product("along", normal, mean("along/mean", call.product("given_normal", given, normal)))
         rest = call.difference("rest", given, along)
-        if centred:
-            rest = call.difference("rest_centred", rest, mean("given/mean", given))
+        if centered:
+            rest = call.difference("rest_centered", rest, mean("given/mean", given))
         found[0] = back(call.product("x", rest, factor), "x/back")
     return found

@@ -58,7 +58,7 @@ def fitted(training: TrainingGraph, budget: int, source: str, measure: Callable[
     if search.best is None:
         raise ConversionError(
             f"{source}: training does not fit into {shown(budget)}. The least is --trainMemory={_flag(search.least)}; a smaller batch_size in "
-            "[train_param], frozen layers, or an optimiser that keeps less state need less",
+            "[train_param], frozen layers, or an optimizer that keeps less state need less",
             code=ReturnCode.NOT_SUPPORTED,
         )
     steps = sum(macs(node) for node in training.module.main.nodes)

@@ -40,7 +40,7 @@ def arena_bytes(stored: Module) -> int:
 
 
 def fixed_bytes(stored: Module) -> int:
-    """What lies in memory beside the arena: weights and what optimisers keep, other constants, inputs and losses."""
+    """What lies in memory beside the arena: weights and what optimizers keep, other constants, inputs and losses."""
     graph = stored.main
     constants: dict[Value, None] = {value: None for value in graph.values() if value.data is not None}
     return sum(size_of(value) for value in (*constants, *graph.inputs, *graph.outputs))

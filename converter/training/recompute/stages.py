@@ -16,7 +16,7 @@ from mslite.converter.training.recompute.chain import Stage
 from mslite.converter.work import macs, multiplies
 
 _MOST_STAGES = 96
-"""The work of the dynamic programme grows with the cube."""
+"""The work of the dynamic program grows with the cube."""
 _SMALL = 16 << 10
 """Bytes of values that are always kept: statistics of channels, single numbers."""
 _WORK_OF_ELEMENT = 8
@@ -80,7 +80,7 @@ class _Chain:
         return bounds if bounds and bounds[-1] == len(self.forward) else [*bounds, len(self.forward)]
 
     def _fewer(self, bounds: list[int]) -> list[int]:
-        """With the smallest neighbours joined, until there are few enough."""
+        """With the smallest neighbors joined, until there are few enough."""
         saved = [self._saved(first, end) for first, end in zip([0, *bounds], bounds, strict=False)]
         while len(bounds) > _MOST_STAGES:
             smallest = min(range(len(bounds) - 1), key=lambda i: saved[i] + saved[i + 1])
@@ -139,7 +139,7 @@ def work_of(node: Node) -> float:
 
 
 def _read_elsewhere(nodes: Sequence[Node]) -> set[Value]:
-    """The results that other nodes of the backward pass read; optimisers take gradients as soon as they are there."""
+    """The results that other nodes of the backward pass read; optimizers take gradients as soon as they are there."""
     inside = set(nodes)
     return {
         value

@@ -28,7 +28,7 @@ std::string WhyNotConvolution(const mslite_node &node, const mslite_convolution 
     const bool is_whole = node.inputs[1]->type == node.inputs[0]->type || node.inputs[1]->quant_count > 1;
     if (!IsStored(*node.inputs[1]) || !IsStored(*node.outputs[0]) || !is_whole) return "values of mixed types";
     if (g.has_bias && node.inputs[2]->type != MSLITE_INT32) return "a bias of another type than int32";
-    if (is_transposed) return "a transposed convolution of quantised values";
+    if (is_transposed) return "a transposed convolution of quantized values";
   } else if (std::string reason = WhyNotFloat(node); !reason.empty()) {
     return reason;
   }

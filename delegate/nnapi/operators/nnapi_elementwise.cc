@@ -172,7 +172,7 @@ std::string PlanStoredActivation(NnapiPlan *plan, int32_t activation) {
       code = NNAPI_TANH;
       break;
     default:
-      return "an activation that NNAPI does not have on quantised values";
+      return "an activation that NNAPI does not have on quantized values";
   }
   plan->Give(plan->LayerLike(code, {plan->Input(0)}, y));
   return "";
@@ -330,13 +330,13 @@ std::string PlanSelect(NnapiPlan *plan) {
 }
 
 // Between real numbers and the integers that stand for them.
-std::string PlanQuantise(NnapiPlan *plan) {
+std::string PlanQuantize(NnapiPlan *plan) {
   const mslite_node &node = plan->node();
   const mslite_tensor &x = *node.inputs[0];
   const mslite_tensor &y = *node.outputs[0];
   const bool is_up = IsStored(x) && y.type == MSLITE_FLOAT32;
   const bool is_down = x.type == MSLITE_FLOAT32 && IsStored(y);
-  if (!is_up && !is_down) return "a change between quantised types";
+  if (!is_up && !is_down) return "a change between quantized types";
   if ((is_up ? x : y).quant_count != 1) return "a scale for each channel";
   plan->Give(plan->LayerLike(is_up ? NNAPI_DEQUANTIZE : NNAPI_QUANTIZE, {plan->Input(0)}, y));
   return "";
@@ -387,7 +387,7 @@ constexpr NnapiOperator kElementwiseOperators[] = {
     {MSLITE_OP_FusedBatchNorm, PlanBatchNorm},
     {MSLITE_OP_Select, PlanSelect},
     {MSLITE_OP_Where, PlanSelect},
-    {MSLITE_OP_QuantDTypeCast, PlanQuantise, true},
+    {MSLITE_OP_QuantDTypeCast, PlanQuantize, true},
     {0, nullptr},
 };
 }  // namespace

@@ -57,7 +57,7 @@ std::string PlanMatmul(NnapiPlan *plan) {
   const bool is_full = node.op == MSLITE_OP_FullConnection;
   const bool is_flat = b.rank <= 2 && !p.transpose_a;
   if (is_flat && b.data != nullptr && (is_full || b.rank == 2)) return PlanFull(plan, p, !is_full && !p.transpose_b);
-  if (IsStored(a)) return "a product of two quantised tensors";
+  if (IsStored(a)) return "a product of two quantized tensors";
   if (a.rank < 2 || b.rank < 2) return "a vector in a product of two tensors";
   std::vector<int64_t> product = {p.m, p.n};
   NnapiValue left = plan->Input(0);

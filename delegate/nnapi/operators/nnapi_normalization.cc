@@ -1,4 +1,4 @@
-// Softmax and what is normalised over whole rows.
+// Softmax and what is normalized over whole rows.
 #include "nnapi/operators/families.h"
 
 namespace mslite {
@@ -11,7 +11,7 @@ std::string PlanSoftmax(NnapiPlan *plan) {
   const bool is_logarithm = node.op == MSLITE_OP_LogSoftmax;
   if (IsStored(y)) {
     const int32_t zero = y.type == MSLITE_INT8 ? -128 : 0;
-    if (is_logarithm || y.type != node.inputs[0]->type) return "quantised values of another form";
+    if (is_logarithm || y.type != node.inputs[0]->type) return "quantized values of another form";
     if (y.quant_count != 1 || y.quant[0].scale != 1.0 / 256 || y.quant[0].zero_point != zero) {
       return "a softmax with another scale than 1/256";
     }
@@ -68,7 +68,7 @@ std::string PlanLayer(NnapiPlan *plan) {
   return "";
 }
 
-// Images have their channels in front here, or behind; each channel is normalised for itself.
+// Images have their channels in front here, or behind; each channel is normalized for itself.
 std::string PlanInstance(NnapiPlan *plan) {
   const mslite_node &node = plan->node();
   const mslite_tensor &x = *node.inputs[0];

@@ -35,7 +35,7 @@ std::string PlanReduce(NnapiPlan *plan) {
   if (!CodeOf(params->mode, &code)) return "a reduction that NNAPI does not have";
   if (!ReduceAxes(node, &axes)) return "its axes are no constant";
   const bool is_stored = IsStored(x);
-  if (is_stored && (code != NNAPI_MEAN || params->reduce_to_end)) return "a reduction of quantised values";
+  if (is_stored && (code != NNAPI_MEAN || params->reduce_to_end)) return "a reduction of quantized values";
   if (is_stored || x.type != MSLITE_FLOAT32) {
     if (!is_stored) return "an input is not float32";
     if (std::string reason = WhyNotMoved(node); !reason.empty()) return reason;

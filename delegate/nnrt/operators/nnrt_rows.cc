@@ -1,4 +1,4 @@
-// What works on whole rows: matrix products, normalisations, reductions.
+// What works on whole rows: matrix products, normalizations, reductions.
 #include "matmul/geometry.h"
 #include "nnrt/operators/families.h"
 

@@ -339,7 +339,7 @@ void PlanAddN(OpenClPlan *plan) {
   }
 }
 
-// ---- PReLU, scales, batch normalisation: operands of one number per channel ----
+// ---- PReLU, scales, batch normalization: operands of one number per channel ----
 
 mslite_tensor Shaped(std::vector<int64_t> dims, int32_t type = MSLITE_FLOAT32) {
   mslite_tensor tensor = {};

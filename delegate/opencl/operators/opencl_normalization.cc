@@ -1,4 +1,4 @@
-// Softmax and what is normalised over whole rows.
+// Softmax and what is normalized over whole rows.
 #include "engine/attributes.h"
 #include "opencl/operators/families.h"
 
@@ -48,18 +48,18 @@ void PlanSoftmax(OpenClPlan *plan) {
 }
 
 void Normalize(OpenClPlan *plan, const Rows &rows, double epsilon, const std::string &parameter,
-               bool is_centred = true) {
+               bool is_centered = true) {
   const mslite_node &node = plan->node();
   OpenClLaunch &launch = LaunchRows(plan, "normalize_rows", rows);
   launch.Define("PARAMETER", parameter).TakesEpilogue(false);
-  if (!is_centred) launch.Define("UNCENTRED", 1);
+  if (!is_centered) launch.Define("UNCENTERED", 1);
   if (HasInput(node, 1)) launch.Define("GAMMA", 1);
   if (HasInput(node, 2)) launch.Define("BETA", 1);
   launch.Input("x", plan->Input(0)).Input("gamma", plan->Input(HasInput(node, 1) ? 1 : 0));
   launch.Input("beta", plan->Input(HasInput(node, 2) ? 2 : 0)).Output("y", plan->Output());
   launch.Integer(rows.length).Integer(rows.inner).Real(epsilon);
   const int64_t count = CountOf(*node.inputs[0]);
-  launch.Touches(0, (is_centred ? 3 : 2) * count).Touches(1, HasInput(node, 1) ? count : 0);
+  launch.Touches(0, (is_centered ? 3 : 2) * count).Touches(1, HasInput(node, 1) ? count : 0);
   launch.Touches(2, HasInput(node, 2) ? count : 0);
 }
 

@@ -309,7 +309,7 @@ void PlanAddN(OpenVinoPlan *plan) {
   x.Give(sum);
 }
 
-// ---- PReLU, scales, batch normalisation: operands of one number per channel ----
+// ---- PReLU, scales, batch normalization: operands of one number per channel ----
 
 void PlanPRelu(OpenVinoPlan *plan) {
   const mslite_node &node = plan->node();

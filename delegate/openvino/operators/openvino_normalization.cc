@@ -1,4 +1,4 @@
-// Softmax and what is normalised over whole rows.
+// Softmax and what is normalized over whole rows.
 #include "openvino/operators/families.h"
 
 namespace mslite {
@@ -15,7 +15,7 @@ void PlanSoftmax(OpenVinoPlan *plan) {
 }
 
 // (x - mean) / sqrt(variance + epsilon) over the axes.
-OpenVinoValue Centred(OpenVinoPlan *plan, OpenVinoValue x, const std::vector<int64_t> &axes, double epsilon) {
+OpenVinoValue Centered(OpenVinoPlan *plan, OpenVinoValue x, const std::vector<int64_t> &axes, double epsilon) {
   return plan->Layer("MVN", {x, plan->Integers(axes)},
                      {{"eps", TextOf(epsilon)}, {"normalize_variance", "true"}, {"eps_mode", "inside_sqrt"}}, "opset6");
 }
@@ -45,7 +45,7 @@ void PlanLayer(OpenVinoPlan *plan) {
     const double epsilon = static_cast<const mslite_RmsNorm *>(node.params)->epsilon;
     y = plan->Binary("Divide", y, plan->Layer("Sqrt", {plan->Binary("Add", mean, plan->Real(epsilon))}));
   } else {
-    y = Centred(plan, y, axes, static_cast<const mslite_LayerNormFusion *>(node.params)->epsilon);
+    y = Centered(plan, y, axes, static_cast<const mslite_LayerNormFusion *>(node.params)->epsilon);
   }
   for (int32_t i = 1; i < node.input_count; ++i) {
     const int32_t first = ParameterAxis(x, LayerAxis(node), CountIn(*node.inputs[i]));
@@ -75,7 +75,7 @@ void PlanInstance(OpenVinoPlan *plan) {
   const bool is_last = node.op == MSLITE_OP_ChannelsLastInstanceNorm;
   const double epsilon = is_last ? static_cast<const mslite_ChannelsLastInstanceNorm *>(node.params)->epsilon
                                  : static_cast<const mslite_InstanceNorm *>(node.params)->epsilon;
-  OpenVinoValue y = Centred(plan, is_last ? plan->Image(0) : plan->Input(0), AxisRange(2, rank), epsilon);
+  OpenVinoValue y = Centered(plan, is_last ? plan->Image(0) : plan->Input(0), AxisRange(2, rank), epsilon);
   y = plan->Binary("Multiply", y, PerChannel(plan, 1, rank));
   y = plan->Binary("Add", y, PerChannel(plan, 2, rank));
   if (is_last) {
@@ -99,7 +99,7 @@ void PlanGroup(OpenVinoPlan *plan) {
   const mslite_tensor &x = *node.inputs[0];
   const int64_t rows = x.dims[0] * params->num_groups;
   OpenVinoValue y = plan->Reshaped(plan->Input(0), {rows, CountIn(x) / rows});
-  y = plan->Reshaped(Centred(plan, y, {1}, params->epsilon), DimsOf(x));
+  y = plan->Reshaped(Centered(plan, y, {1}, params->epsilon), DimsOf(x));
   if (params->affine) {
     y = plan->Binary("Multiply", y, PerChannel(plan, 1, x.rank));
     y = plan->Binary("Add", y, PerChannel(plan, 2, x.rank));

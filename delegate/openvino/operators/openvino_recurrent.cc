@@ -29,7 +29,7 @@ std::string WhyNotForm(const mslite_recurrent_plan &p) {
   if (p.lengths >= 0) return "sequences of several lengths";
   if (p.peepholes >= 0) return "peepholes";
   if (p.projection >= 0 || p.projection_bias >= 0) return "a projection";
-  if (p.normalization >= 0) return "a normalisation of its gates";
+  if (p.normalization >= 0) return "a normalization of its gates";
   if (p.rounding != 0) return "states that are rounded to 8 bits";
   if (p.input_forget != 0 || p.cell_clip != 0) return "an unusual form";
   for (int32_t i = 0; i < ActivationsOf(p); ++i) {

@@ -58,11 +58,11 @@ class MS_API Model {
   /// evaluation mode. Training needs libmindspore-lite-train, linked to the program or beside the library.
   ///
   /// Errors of training: kLiteNotSupport without that library, or for a setting that it does not have;
-  /// kLiteGraphFileError for a model without a loss or without optimisers; kLiteNotFindOp naming every node that cannot
+  /// kLiteGraphFileError for a model without a loss or without optimizers; kLiteNotFindOp naming every node that cannot
   /// run.
   Status Build(GraphCell graph, const std::shared_ptr<Context> &model_context = nullptr,
                const std::shared_ptr<TrainCfg> &train_cfg = nullptr);
-  /// Builds a model of a backbone for inference, which stays as it is and may be quantised, and a training model behind
+  /// Builds a model of a backbone for inference, which stays as it is and may be quantized, and a training model behind
   /// it, the head. Each output of the backbone becomes the first input of the head that has its type and shape (its
   /// channels may be in the other place); inputs are those of the backbone, then what is left of the head's. All else
   /// is as in a build with a TrainCfg. Errors: those of it; kLiteParamInvalid where an output fits no input;
@@ -161,20 +161,20 @@ class MS_API Model {
   Status ApplyGradients(const std::vector<MSTensor> &gradients);
   /// The weights that inference reads.
   std::vector<MSTensor> GetFeatureMaps() const;
-  /// The weights that optimisers change.
+  /// The weights that optimizers change.
   std::vector<MSTensor> GetTrainableParams() const;
   /// Gives weights other contents, found by name.
   ///
   /// Errors: kLiteParamInvalid for names, types or sizes that do not fit.
   Status UpdateFeatureMaps(const std::vector<MSTensor> &new_weights);
-  /// Learning rates and the optimisers' other numbers.
+  /// Learning rates and the optimizers' other numbers.
   std::vector<MSTensor> GetOptimizerParams() const;
   Status SetOptimizerParams(const std::vector<MSTensor> &params);
-  /// Of all optimisers. Errors: kLiteParamInvalid for a negative one, kLiteNotSupport where the graph computes it.
+  /// Of all optimizers. Errors: kLiteParamInvalid for a negative one, kLiteNotSupport where the graph computes it.
   Status SetLearningRate(float learning_rate);
   float GetLearningRate();
   /// Updates the weights once for so many steps, by the sum of their gradients; less than 2: for each again, with the
-  /// learning rate of before. `momentum` is that of batch normalisation. A negative `lr` or `momentum` stands for the
+  /// learning rate of before. `momentum` is that of batch normalization. A negative `lr` or `momentum` stands for the
   /// present one divided by the multiplier.
   Status SetupVirtualBatch(int virtual_batch_multiplier, float lr = -1.0f, float momentum = -1.0f);
 

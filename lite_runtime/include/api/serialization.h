@@ -28,7 +28,7 @@ class MS_API Serialization {
   /// (names of tensors or nodes; none: its own), or the training graph, which goes on where it was. A file is there
   /// whole or as it was before; ".ms" is added to a path that has no such suffix.
   ///
-  /// Errors: kLiteNotSupport for a model that is built for inference, another type or a quantisation that cannot be
+  /// Errors: kLiteNotSupport for a model that is built for inference, another type or a quantization that cannot be
   /// written; kLiteParamInvalid for an output that is not there; kLiteFileError where the file cannot be written.
   static Status ExportModel(const Model &model, ModelType model_type, Buffer *model_data,
                             QuantizationType quantization_type = kNoQuant, bool export_inference_only = true,

@@ -34,7 +34,7 @@ enum class ModelGroupFlag : int { kUnknown = 0, kShareWeight = 1, kShareWorkspac
 
 enum OptimizationLevel : uint32_t { kO0 = 0, kO2 = 2, kO3 = 3, kAuto = 4, kOptimizationType = 0xFFFFFFFF };
 
-/// One linear quantisation record: real = scale * (stored - zero_point).
+/// One linear quantization record: real = scale * (stored - zero_point).
 struct QuantParam {
   int bit_num;
   double scale;

@@ -126,7 +126,7 @@ MS_API bool MSTrainCfgGetKeepGradients(MSTrainCfgHandle train_cfg);
 MS_API void MSTrainCfgSetKeepGradients(MSTrainCfgHandle train_cfg, bool keep_gradients);
 
 /* As MSModelBuild, of a training graph. The context belongs to the model on success; the configuration is copied and
-   stays the caller's. kMSStatusLiteGraphFileError for a model without a loss or without optimisers. */
+   stays the caller's. kMSStatusLiteGraphFileError for a model without a loss or without optimizers. */
 MS_API MSStatus MSTrainModelBuild(MSModelHandle model, const void *model_data, size_t data_size, MSModelType model_type,
                                   const MSContextHandle model_context, const MSTrainCfgHandle train_cfg);
 MS_API MSStatus MSTrainModelBuildFromFile(MSModelHandle model, const char *model_path, MSModelType model_type,
@@ -134,7 +134,7 @@ MS_API MSStatus MSTrainModelBuildFromFile(MSModelHandle model, const char *model
 /* Runs on what the tensors of MSModelGetInputs hold, into those of MSModelGetOutputs: in train mode one step, which
    changes the weights. The functions may be NULL. */
 MS_API MSStatus MSRunStep(MSModelHandle model, const MSKernelCallBackC before, const MSKernelCallBackC after);
-/* Of all optimisers. */
+/* Of all optimizers. */
 MS_API MSStatus MSModelSetLearningRate(MSModelHandle model, float learning_rate);
 MS_API float MSModelGetLearningRate(MSModelHandle model);
 /* The weights that inference reads, as they are. The handles hold until the next call of this or until the model goes,
@@ -142,7 +142,7 @@ MS_API float MSModelGetLearningRate(MSModelHandle model);
 MS_API MSTensorHandleArray MSModelGetWeights(MSModelHandle model);
 MS_API bool MSModelGetTrainMode(MSModelHandle model);
 /* Updates the weights once for so many steps, by the sum of their gradients; less than 2: for each again, with the
-   learning rate of before. `momentum` is that of batch normalisation. A negative `lr` or `momentum` stands for the
+   learning rate of before. `momentum` is that of batch normalization. A negative `lr` or `momentum` stands for the
    present one divided by the multiplier. */
 MS_API MSStatus MSModelSetupVirtualBatch(MSModelHandle model, int virtual_batch_multiplier, float lr, float momentum);
 /* Writes the model as it is, as a `.ms` file, whole or not at all; ".ms" is added to a path without it. With

@@ -10,7 +10,7 @@
 namespace mslite {
 namespace {
 const Version kRecordsAlwaysValid = {1, 5, 0};  // since then a record that is present is valid
-const Version kQuantTypeWritten = {1, 3, 0};    // before, weight quantisation must be guessed
+const Version kQuantTypeWritten = {1, 3, 0};    // before, weight quantization must be guessed
 const Version kTopKHasAxis = {1, 6, 0};         // and before only the last dimension
 constexpr int32_t kOldUnknownActivation = 20;
 constexpr int32_t kQuantWeight = 4;
@@ -38,7 +38,7 @@ struct OldRecord : private flatbuffers::Table {
   double scale() const { return GetField<double>(schema::QuantParam::VT_SCALE, 0.0); }
 };
 
-// Drops placeholder records ("no quantisation").
+// Drops placeholder records ("no quantization").
 void DropPlaceholders(const schema::MetaGraph &meta, Graph *graph) {
   for (size_t i = 0; i < graph->tensors.size(); ++i) {
     const auto *records = meta.allTensors()->Get(static_cast<flatbuffers::uoffset_t>(i))->quantParams();
@@ -52,7 +52,7 @@ void DropPlaceholders(const schema::MetaGraph &meta, Graph *graph) {
   }
 }
 
-// A node without a quantType whose only quantised inputs are constants has quantised weights.
+// A node without a quantType whose only quantized inputs are constants has quantized weights.
 void GuessWeightQuantization(Graph *graph) {
   for (Node &node : graph->nodes) {
     if (node.quant_type != 0) continue;

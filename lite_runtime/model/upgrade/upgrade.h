@@ -1,5 +1,5 @@
 // Brings what an older converter wrote to the current form. Nothing after this step looks at the version, except the
-// channel axis of quantised weights, which follows it.
+// channel axis of quantized weights, which follows it.
 #ifndef MSLITE_MODEL_UPGRADE_UPGRADE_H
 #define MSLITE_MODEL_UPGRADE_UPGRADE_H
 

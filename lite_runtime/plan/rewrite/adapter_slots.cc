@@ -129,7 +129,7 @@ class Slots {
     if (turns_rows) return Unsupported(node, "it transposes its first operand");
     if (TensorAt(node.inputs[0]).type != MSLITE_FLOAT32) {
       return Unsupported(node, std::string("it computes in ") + TypeName(TensorAt(node.inputs[0]).type) +
-                                   ". Take a base whose weights alone are quantised, or a float one");
+                                   ". Take a base whose weights alone are quantized, or a float one");
     }
     const std::vector<int64_t> &dims = TensorAt(weight).dims;
     const size_t in = IsTurned(node) ? 1 : 0;

@@ -1,4 +1,4 @@
-// Normalisations of images that a file holds between two Transposes.
+// Normalizations of images that a file holds between two Transposes.
 #ifndef MSLITE_PLAN_REWRITE_CHANNELS_LAST_H
 #define MSLITE_PLAN_REWRITE_CHANNELS_LAST_H
 

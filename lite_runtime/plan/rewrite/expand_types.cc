@@ -4,9 +4,9 @@
 #include <map>
 #include <unordered_map>
 
-#include "model/dequantise.h"
+#include "model/dequantize.h"
 #include "plan/kernel_types.h"
-#include "plan/quantised.h"
+#include "plan/quantized.h"
 #include "plan/rewrite/needed.h"
 #include "plan/rewrite/new_nodes.h"
 #include "plan/shapes.h"
@@ -66,7 +66,7 @@ class TypeExpander {
 
   // Constants with records are decoded for a node that computes on real numbers.
   bool IsDecoded(const Node &node, int32_t index) {
-    return index >= 0 && TensorAt(index).is_constant && !TensorAt(index).quant.empty() && !IsQuantised(node);
+    return index >= 0 && TensorAt(index).is_constant && !TensorAt(index).quant.empty() && !IsQuantized(node);
   }
 
   const mslite_tensor &OperandOf(const Node &node, int32_t index) {
@@ -94,12 +94,12 @@ class TypeExpander {
     return InferShapes(node.op, node.params, OperandsOf(node), outputs, &next_symbol_).ok();
   }
 
-  bool IsQuantised(const Node &node) {
+  bool IsQuantized(const Node &node) {
     if (node.op == MSLITE_OP_QuantDTypeCast || node.op == MSLITE_OP_DynamicQuant) return false;
     const auto has_records = [this](int32_t index) {
       return index >= 0 && !TensorAt(index).is_constant && !TensorAt(index).quant.empty();
     };
-    return IsQuantisedKind(node.quant_type) || std::any_of(node.inputs.begin(), node.inputs.end(), has_records) ||
+    return IsQuantizedKind(node.quant_type) || std::any_of(node.inputs.begin(), node.inputs.end(), has_records) ||
            std::any_of(node.outputs.begin(), node.outputs.end(), has_records);
   }
 
@@ -108,7 +108,7 @@ class TypeExpander {
     if (node.op == MSLITE_OP_QuantDTypeCast) NameFloat32(&node);
     std::vector<mslite_tensor> results;
     const bool is_known = node.params != nullptr && node.problem.empty() && Infer(node, &results);
-    const bool stays = KeepsItsTypes(node.op) || IsQuantised(node) || keeps_(node);
+    const bool stays = KeepsItsTypes(node.op) || IsQuantized(node) || keeps_(node);
     CallTypes types;
     std::vector<int32_t> expected;
     for (size_t i = 0; i < node.outputs.size(); ++i) {

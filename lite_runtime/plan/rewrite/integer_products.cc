@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "model/dequantise.h"
+#include "model/dequantize.h"
 #include "model/loader.h"
 
 namespace mslite {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "model/parts.h"
-#include "plan/quantised.h"
+#include "plan/quantized.h"
 
 namespace mslite {
 namespace {
@@ -30,14 +30,14 @@ const Node *First(const Graph &graph, bool (*needs)(const Graph &graph, const No
 }
 
 bool ComputesOnIntegers(const Graph &graph, const Node &node) {
-  return node.op == MSLITE_OP_DynamicQuant || HasQuantisedOperands(graph, node);
+  return node.op == MSLITE_OP_DynamicQuant || HasQuantizedOperands(graph, node);
 }
 }  // namespace
 
-bool HasQuantisedOperands(const Graph &graph, const Node &node) {
-  const bool is_quantised = IsQuantisedKind(node.quant_type);
+bool HasQuantizedOperands(const Graph &graph, const Node &node) {
+  const bool is_quantized = IsQuantizedKind(node.quant_type);
   return AnyOperand(graph, node, [&](const Tensor &tensor) {
-    return IsNarrowType(tensor.type) && (is_quantised || !tensor.quant.empty());
+    return IsNarrowType(tensor.type) && (is_quantized || !tensor.quant.empty());
   });
 }
 
@@ -47,7 +47,7 @@ bool HasOtherTypes(const Graph &graph, const Node &node) {
   });
 }
 
-Status ExpandQuantisedIfNeeded(Graph *graph) {
+Status ExpandQuantizedIfNeeded(Graph *graph) {
   const Node *node = First(*graph, ComputesOnIntegers);
   if (node == nullptr) return mindspore::kSuccess;
   const auto expand = mslite_part_integers[0];

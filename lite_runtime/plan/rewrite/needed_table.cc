@@ -4,7 +4,7 @@
 #include "plan/rewrite/needed.h"
 
 namespace mslite {
-extern "C" const ExpandQuantisedFunction mslite_part_integers[1] = {ExpandQuantised};
+extern "C" const ExpandQuantizedFunction mslite_part_integers[1] = {ExpandQuantized};
 extern "C" const ExpandTypesFunction mslite_part_types[1] = {ExpandTypes};
 extern "C" const AdapterFunctions mslite_part_adapters[1] = {{ReadAdapter, AddAdapterSlots, SlotsText}};
 extern "C" const decltype(&BindShapes) mslite_part_binding[1] = {BindShapes};

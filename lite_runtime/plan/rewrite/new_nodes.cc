@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "model/dequantise.h"
+#include "model/dequantize.h"
 #include "model/loader.h"
 
 namespace mslite {

@@ -9,7 +9,7 @@ namespace mslite {
 Status RewriteGraph(Graph *graph, const std::function<bool(const Node &)> &keeps) {
   MSLITE_TRY(CheckKept(*graph, keeps));
   JoinTransposedNorms(graph, keeps);
-  MSLITE_TRY(ExpandQuantisedIfNeeded(graph));
+  MSLITE_TRY(ExpandQuantizedIfNeeded(graph));
   MSLITE_TRY(ExpandTypesIfNeeded(graph, keeps));
   MSLITE_TRY(FindResidualSums(graph));
   return CheckKept(*graph, keeps);

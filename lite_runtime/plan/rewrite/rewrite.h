@@ -9,7 +9,7 @@
 
 namespace mslite {
 /// Runs every rewriting of this folder, each once. `keeps`: calls that must stay as they are in the file, because
-/// kernels of others run them. Errors: kLiteNotFindOp for what a cropped library lacks, those of ExpandQuantised,
+/// kernels of others run them. Errors: kLiteNotFindOp for what a cropped library lacks, those of ExpandQuantized,
 /// ExpandTypes and FindResidualSums.
 MSLITE_INTERNAL_API Status RewriteGraph(Graph *graph, const std::function<bool(const Node &)> &keeps);
 }  // namespace mslite

@@ -100,7 +100,7 @@ class Model(Trainable):
         context: Context | None = None,
         train_cfg: TrainCfg | None = None,
     ) -> None:
-        """Builds a training model, `head`, behind a model for inference that does not learn and may be quantised.
+        """Builds a training model, `head`, behind a model for inference that does not learn and may be quantized.
 
         Each output of the backbone becomes the first input of the head that has its type and shape (its channels may be in
         the other place); inputs are those of the backbone, then what is left of the head's. All else is as in a build with

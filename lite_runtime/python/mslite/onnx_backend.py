@@ -35,12 +35,12 @@ _DEVICE = "CPU"
 class MsliteRepresentation(BackendRep):
     """A converted model, loaded; it may be run any number of times, with other sizes where the model leaves them open."""
 
-    def __init__(self, model: ModelProto, *, optimise: bool = True, threads: int = 0) -> None:
+    def __init__(self, model: ModelProto, *, optimize: bool = True, threads: int = 0) -> None:
         """Converts and loads.
 
         Args:
             model: with all of its weights inside.
-            optimise: False leaves out the fusions.
+            optimize: False leaves out the fusions.
             threads: of the runtime; 0 lets it choose.
 
         Raises:
@@ -54,7 +54,7 @@ class MsliteRepresentation(BackendRep):
         with tempfile.TemporaryDirectory() as folder:
             source, target = Path(folder) / "model.onnx", Path(folder) / "model.ms"
             onnx.save(model, source)
-            options = Options(source, target, FmkType.ONNX, input_format=Format.NCHW, fusion=optimise)
+            options = Options(source, target, FmkType.ONNX, input_format=Format.NCHW, fusion=optimize)
             convert(options)
             self._model = Model()
             self._model.build_from_file(str(target), ModelType.MINDIR_LITE, context)

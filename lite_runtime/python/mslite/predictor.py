@@ -75,7 +75,7 @@ class Predictor:
     ) -> list[Tensor]:
         """As `predict`, without blocking the event loop. The memory of `inputs` must stay as it is until this returns.
 
-        Requests run in the order in which they were started, those of `predict` among them. Cancelling the task takes
+        Requests run in the order in which they were started, those of `predict` among them. Canceling the task takes
         out a request that waits, and ends the run of one that runs between two operators; when CancelledError comes,
         nothing touches the memory of `inputs` and `outputs` any more.
 

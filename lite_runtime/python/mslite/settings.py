@@ -61,7 +61,7 @@ def counted(number: int, what: str) -> str:
 
 
 class Known:
-    """Refuses attributes that it does not have: a misspelt one would change nothing, and nobody would see it."""
+    """Refuses attributes that it does not have: a misspelled one would change nothing, and nobody would see it."""
 
     if not TYPE_CHECKING:  # which knows the names, and takes a __setattr__ for one that takes any
 

@@ -51,7 +51,7 @@ class Tensor:
     Raises TypeError and ValueError for what does not fit.
     """
 
-    # A misspelt attribute is an error; one is set in no time, which a `__setattr__` would not do.
+    # A misspelled attribute is an error; one is set in no time, which a `__setattr__` would not do.
     __slots__ = ("__weakref__", "_array", "_dtype", "_format", "_name", "_shape")
 
     def __init__(

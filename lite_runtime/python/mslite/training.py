@@ -83,7 +83,7 @@ class TrainCfg(Settings):
 
     @property
     def optimization_level(self) -> OptimizationLevel:
-        """O0: all in float32. O2: float16 but for batch normalisation, losses and optimizers; O3: batch normalisation, too.
+        """O0: all in float32. O2: float16 but for batch normalization, losses and optimizers; O3: batch normalization, too.
         AUTO: as O2 where the context asks for float16 and the processor computes in it."""
         return self._optimization_level
 
@@ -228,7 +228,7 @@ class Trainable(Predictor):
         """Makes one update out of so many steps, by the sum of their gradients. 1 or less: an update in each step again,
         with the learning rate of before.
 
-        `momentum` is that of batch normalisation: how much of a step's statistics the running ones take. Negative numbers
+        `momentum` is that of batch normalization: how much of a step's statistics the running ones take. Negative numbers
         stand for the present ones divided by the multiplier."""
         multiplier = integer("virtual_batch_multiplier", virtual_batch_multiplier, least=-(2**31))
         rate, inertia = _number("learning_rate", learning_rate), _number("momentum", momentum)

@@ -211,7 +211,7 @@ def _serve(granted: SimpleQueue[_Job | None]) -> None:
 async def ask(workers: Workers, work: Callable[[_runtime.Model], Result]) -> Result:
     """What `work` returns for a model, without blocking the event loop.
 
-    When the task is cancelled, CancelledError comes when nothing of the request goes on any more."""
+    When the task is canceled, CancelledError comes when nothing of the request goes on any more."""
     import asyncio
 
     job = workers.submit(work)
@@ -222,7 +222,7 @@ async def ask(workers: Workers, work: Callable[[_runtime.Model], Result]) -> Res
             try:
                 await asyncio.sleep(_POLL)
             except asyncio.CancelledError:
-                continue  # it is being cancelled already
+                continue  # it is being canceled already
         raise
     except GeneratorExit:  # the loop is gone
         workers.withdraw(job)

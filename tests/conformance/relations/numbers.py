@@ -1,4 +1,4 @@
-"""Relations of operators that compute: products, sums, normalisation, stored integers."""
+"""Relations of operators that compute: products, sums, normalization, stored integers."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def last_or_all_axes(node: NodeView) -> str | None:
 
 
 @relation
-def some_dims_normalised(node: NodeView) -> str | None:
+def some_dims_normalized(node: NodeView) -> str | None:
     """Neither axis of a LayerNormFusion is 0, which is read as the number of dimensions."""
     starts = attribute(node, "begin_norm_axis"), attribute(node, "begin_params_axis")
     return f"begin_norm_axis and begin_params_axis are {starts[0]} and {starts[1]}" if 0 in starts else None

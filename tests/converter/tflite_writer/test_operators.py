@@ -40,7 +40,7 @@ from mslite.converter.mindir.ops.enums import (
     ResizeMethod,
 )
 from mslite.converter.mindir.ops.tables import QuantParam
-from mslite.converter.mindir.quantised import ROUND_HALF_TO_EVEN
+from mslite.converter.mindir.quantized import ROUND_HALF_TO_EVEN
 from mslite.converter.parsers.tflite.model import load
 from mslite.converter.passes.context import Context
 from mslite.converter.passes.inference import infer_node
@@ -226,7 +226,7 @@ CASES = [
         for method in (ResizeMethod.LINEAR, ResizeMethod.NEAREST)
         for mode in (CoordinateTransformMode.ASYMMETRIC, _ALIGNED, _HALF)
     ),
-    Case("requantise", quantization.QuantDTypeCast(src_t=32, dst_t=32), [_IMAGE], [], _Y),
+    Case("requantize", quantization.QuantDTypeCast(src_t=32, dst_t=32), [_IMAGE], [], _Y),
 ]  # fmt: skip
 
 

@@ -757,9 +757,9 @@ std::string Make(const ANeuralNetworksModel &model, const Operation &operation,
   if (!Translate(operation, from, call)) return name + ": a number that it does not take";
   for (size_t i = 0; i < operation.outputs.size(); ++i) {
     call->outputs.push_back(Tensor(from.result(i), nullptr));
-    call->is_quantised = call->is_quantised || from.result(i).IsStored();
+    call->is_quantized = call->is_quantized || from.result(i).IsStored();
   }
-  call->is_quantised = call->is_quantised || from.operand(0).IsStored();
+  call->is_quantized = call->is_quantized || from.operand(0).IsStored();
   return "";
 }
 

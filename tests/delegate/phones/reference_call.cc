@@ -9,7 +9,7 @@
 
 namespace mslite::test {
 namespace {
-constexpr int32_t kQuantised = MSLITE_QUANT_TYPE_QUANT_ALL;
+constexpr int32_t kQuantized = MSLITE_QUANT_TYPE_QUANT_ALL;
 
 mslite_tensor View(const CallTensor &tensor) {
   mslite_tensor view = UnknownTensor();
@@ -78,7 +78,7 @@ std::string ReferenceCall::Run(const std::vector<void *> &targets) const {
   SingleNode node(op_, params_.get(), std::move(operands), static_cast<int32_t>(outputs.size()));
   std::vector<mslite_tensor> declared;
   for (const CallTensor &output : outputs) declared.push_back(View(output));
-  node.DeclareOutputs(declared, is_quantised ? kQuantised : 0);
+  node.DeclareOutputs(declared, is_quantized ? kQuantized : 0);
   Outcome outcome = node.Prepare(DetectedIsas());
   if (outcome.ok()) outcome = node.Run(targets);
   return outcome.ok() ? "" : outcome.message;

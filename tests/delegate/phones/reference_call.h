@@ -40,7 +40,7 @@ class ReferenceCall {
 
   std::vector<CallTensor> inputs;
   std::vector<CallTensor> outputs;
-  bool is_quantised = false;
+  bool is_quantized = false;
 
  private:
   int32_t op_ = 0;

@@ -21,7 +21,7 @@ STEPS = 10
 
 
 class Network(nn.Cell):
-    """A convolution, a depthwise one beside a short cut, batch normalisation, and a classifier."""
+    """A convolution, a depthwise one beside a short cut, batch normalization, and a classifier."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 CALIBRATION_SAMPLES = 256
-"""How many training samples calibrate a quantiser; every quantiser is given the same ones."""
+"""How many training samples calibrate a quantizer; every quantizer is given the same ones."""
 
 
 PACKAGES = {"skimage": "scikit-image", "sklearn": "scikit-learn", "django": "Django"}

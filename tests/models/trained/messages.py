@@ -26,7 +26,7 @@ def encode(text: str) -> list[int]:
     return (numbers + [0] * LENGTH)[:LENGTH]
 
 
-def catalogue(content: bytes) -> dict[str, str]:
+def catalog(content: bytes) -> dict[str, str]:
     """Message -> translation of a GNU `.mo` file; of plural forms the first."""
     order = "<" if content[:4] == b"\xde\x12\x04\x95" else ">"
     count, originals, translations = struct.unpack_from(order + "3I", content, 8)
@@ -38,11 +38,11 @@ def catalogue(content: bytes) -> dict[str, str]:
     return {string(originals, index): string(translations, index) for index in range(count)}
 
 
-def catalogues(folder: Path, language: str) -> list[dict[str, str]]:
-    """The catalogues of one language, of Django itself and of its applications."""
+def catalogs(folder: Path, language: str) -> list[dict[str, str]]:
+    """The catalogs of one language, of Django itself and of its applications."""
     homes = [folder / "conf" / "locale", *(app / "locale" for app in (folder / "contrib").iterdir() if app.is_dir())]
     found = [home / language / "LC_MESSAGES" / "django.mo" for home in sorted(homes, key=str)]
-    return [catalogue(path.read_bytes()) for path in found if path.is_file()]
+    return [catalog(path.read_bytes()) for path in found if path.is_file()]
 
 
 @functools.cache
@@ -53,7 +53,7 @@ def load() -> Dataset:
     for label, language in enumerate(LANGUAGES):
         if language == "en":
             continue
-        for messages in catalogues(folder, language):
+        for messages in catalogs(folder, language):
             for message, translation in messages.items():
                 if len(message) >= 12:
                     sentences[message, LANGUAGES.index("en")] = message

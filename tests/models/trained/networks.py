@@ -9,7 +9,7 @@ from . import messages
 
 
 def convolution(channels: int, out: int, kernel: int | tuple[int, int], stride: int = 1, groups: int = 1) -> nn.Module:
-    """Convolution, batch normalisation, ReLU; padded by half of the kernel."""
+    """Convolution, batch normalization, ReLU; padded by half of the kernel."""
     height, width = (kernel, kernel) if isinstance(kernel, int) else kernel
     padding = (height // 2, width // 2)
     layer = nn.Conv2d(channels, out, (height, width), stride, padding, groups=groups, bias=False)
@@ -62,7 +62,7 @@ class DsCnn(nn.Module):
 
 
 class Block(nn.Module):
-    """One layer of a transformer's encoder: normalisation first, GELU."""
+    """One layer of a transformer's encoder: normalization first, GELU."""
 
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()

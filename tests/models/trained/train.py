@@ -65,17 +65,17 @@ def fit(network: nn.Module, data: Dataset, augment: Augment, epochs: int) -> Non
     """AdamW, one cycle of the learning rate, label smoothing."""
     random = torch.Generator().manual_seed(1)
     x, labels = torch.from_numpy(data.train), torch.from_numpy(data.train_labels)
-    optimiser = torch.optim.AdamW(network.parameters(), lr=2e-3, weight_decay=0.02)
+    optimizer = torch.optim.AdamW(network.parameters(), lr=2e-3, weight_decay=0.02)
     steps = len(x) // BATCH
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 2e-3, epochs=epochs, steps_per_epoch=steps)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 2e-3, epochs=epochs, steps_per_epoch=steps)
     for _ in range(epochs):
         network.train()
         order = torch.randperm(len(x), generator=random)
         for chosen in order[: steps * BATCH].split(BATCH):
             loss = nn.functional.cross_entropy(network(augment(x[chosen], random)), labels[chosen], label_smoothing=0.1)
-            optimiser.zero_grad()
+            optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
-            optimiser.step()
+            optimizer.step()
             schedule.step()
 
 

@@ -72,7 +72,7 @@ def test_slices_of_equal_size(tmp_path: Path) -> None:
         agree(got, wanted)
 
 
-def test_normalisations_with_all_parameters(tmp_path: Path) -> None:
+def test_normalizations_with_all_parameters(tmp_path: Path) -> None:
     deviation = X.std((2, 3), keepdims=True) + 0.1
     check_layer(tmp_path, (X - X.mean((2, 3), keepdims=True)) / deviation, "MVN", [X], "mvn_param { eps: 0.1 }")
     squares = np.pad(X * X, ((0, 0), (1, 1), (0, 0), (0, 0)))

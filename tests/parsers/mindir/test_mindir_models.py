@@ -207,9 +207,9 @@ def test_shared_primitives_and_attributes_as_arguments(tmp_path: Path) -> None:
     model.node("Cast", "cast", ["scaled", "int32"], (4, 1))
     model.output("scaled", "cast")
     x = normal(4, 6)
-    centred = x - x.mean(1, keepdims=True)
-    normalised = centred / np.sqrt(x.var(1, keepdims=True) + 1e-5) * gamma + beta
-    want = (normalised @ b.T + bias).sum(1, keepdims=True) * 0.5
+    centered = x - x.mean(1, keepdims=True)
+    normalized = centered / np.sqrt(x.var(1, keepdims=True) + 1e-5) * gamma + beta
+    want = (normalized @ b.T + bias).sum(1, keepdims=True) * 0.5
     y, cast = run(model.save(tmp_path / "shared.mindir"), x)
     np.testing.assert_allclose(y, want, rtol=1e-4, atol=1e-5)
     assert cast.dtype == np.int32

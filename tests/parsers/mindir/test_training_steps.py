@@ -88,7 +88,7 @@ def _multiplied(factor: float) -> Edit:
 
 
 def test_the_scale_of_gradients(tmp_path: Path) -> None:
-    """`sens` of the step, divided by the optimiser's `loss_scale`, which the weight decay is divided by, too."""
+    """`sens` of the step, divided by the optimizer's `loss_scale`, which the weight decay is divided by, too."""
     scaled = training_settings(_unpacked("scaled", tmp_path), TRAINS_ALL)
     assert scaled.gradient_scale == 8 / 4
     assert scaled.weight_decay == pytest.approx(0.01)
@@ -196,7 +196,7 @@ def _product_of(scope: str) -> Edit:
         (
             "momentum",
             _rename("ApplyMomentum", "ApplyRMSProp"),
-            r"its optimiser ApplyRMSProp has no equal here.*optimizer=",
+            r"its optimizer ApplyRMSProp has no equal here.*optimizer=",
         ),
         (
             "momentum",
@@ -222,7 +222,7 @@ def test_steps_without_a_loss_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_network_of_inference_stays_one(tmp_path: Path) -> None:
-    """Without an optimiser the defaults hold."""
+    """Without an optimizer the defaults hold."""
 
     def edit(model: ModelProto) -> None:  # type: ignore[valid-type]
         nodes = [

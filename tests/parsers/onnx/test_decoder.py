@@ -55,8 +55,8 @@ def _weights() -> dict[str, Array]:
     return {name: array.astype(np.float32) if array.dtype == np.float64 else array for name, array in constants.items()}
 
 
-def _normalised(x: str, y: str) -> list[NodeProto]:
-    """Root mean square normalisation as PyTorch exports it."""
+def _normalized(x: str, y: str) -> list[NodeProto]:
+    """Root mean square normalization as PyTorch exports it."""
     return [
         node("Pow", [x, "two"], [f"{y}_squares"]),
         node("ReduceMean", [f"{y}_squares"], [f"{y}_mean"], axes=[-1]),
@@ -84,7 +84,7 @@ def decoder(inputs: dict[str, Array]) -> ModelProto:
     """Everything spelled out in standard operators; the sizes of the cache and of the text are open."""
     nodes = [
         node("Gather", ["table", "ids"], ["x"], axis=0),
-        *_normalised("x", "normal"),
+        *_normalized("x", "normal"),
         node("Shape", ["past_k"], ["past_shape"]),
         node("Gather", ["past_shape", "i2"], ["past"], axis=0),
         node("Shape", ["ids"], ["ids_shape"]),
@@ -120,14 +120,14 @@ def decoder(inputs: dict[str, Array]) -> ModelProto:
         node("Reshape", ["mixed_rows", "flat"], ["joined"]),
         node("MatMul", ["joined", "wo"], ["projected"]),
         node("Add", ["x", "projected"], ["residual"]),
-        *_normalised("residual", "last"),
+        *_normalized("residual", "last"),
         node("MatMul", ["last", "logits_w"], ["logits"]),
     ]
     return make_model(nodes, inputs, ["logits", "present_k", "present_v"], _weights(), 17, SHAPES)
 
 
 def fused_decoder(inputs: dict[str, Array]) -> ModelProto:
-    """The same layer as onnxruntime's optimiser writes it."""
+    """The same layer as onnxruntime's optimizer writes it."""
     angles = np.arange(64)[:, None] * _weights()["frequencies"]
     constants = _weights() | {"cos": np.cos(angles).astype(np.float32), "sin": np.sin(angles).astype(np.float32)}
     constants["one_int32"] = np.array([1], np.int32)
@@ -168,7 +168,7 @@ def test_decoder(build: object, past: int, new: int, tmp_path: Path) -> None:
     check(model, inputs, tmp_path)
 
 
-def test_normalisations_of_the_decoder_are_single_nodes() -> None:
+def test_normalizations_of_the_decoder_are_single_nodes() -> None:
     for build in (decoder, fused_decoder):
         module = parse(build(_inputs(3, 4)))
         run_pipeline(module, Settings(source_layout=Format.NCHW, input_format=Format.NCHW))

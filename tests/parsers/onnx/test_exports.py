@@ -46,7 +46,7 @@ def test_rank_follows_from_expand(tmp_path: Path) -> None:
 
 
 def test_batch_norm_by_the_statistics_of_the_batch(tmp_path: Path) -> None:
-    """Weight standardisation: training mode over the weights, seen as one image with a channel per filter."""
+    """Weight standardization: training mode over the weights, seen as one image with a channel per filter."""
     nodes = [
         node(
             "BatchNormalization", ["x", "scale", "bias", "mean", "var"], ["y", "m", "v"], training_mode=1, epsilon=1e-3

@@ -1,4 +1,4 @@
-"""Matrix products, reductions, normalisations and Einsum."""
+"""Matrix products, reductions, normalizations and Einsum."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""onnxruntime's own operators, which its optimiser and exporters emit, against onnxruntime."""
+"""onnxruntime's own operators, which its optimizer and exporters emit, against onnxruntime."""
 
 from __future__ import annotations
 
@@ -244,7 +244,7 @@ def test_a_chain_of_foreign_operators_keeps_its_types(tmp_path: Path) -> None:
 
 
 def test_an_operator_set_that_the_file_does_not_name(tmp_path: Path) -> None:
-    """onnxruntime's transformer optimiser leaves out com.microsoft; types behind its operators are known all the same."""
+    """onnxruntime's transformer optimizer leaves out com.microsoft; types behind its operators are known all the same."""
     nodes = [
         node("ReduceSum", ["seen", "one"], ["lengths"], keepdims=0),
         node("Attention", ["x", "w", "b", "lengths"], ["y"], domain=DOMAIN, num_heads=2),

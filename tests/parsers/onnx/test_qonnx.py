@@ -1,4 +1,4 @@
-"""QONNX's quantisers against their definition in NumPy."""
+"""QONNX's quantizers against their definition in NumPy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mslite.converter.mindir.ops.enums import QuantType
 from mslite.converter.parsers.onnx import parse
 
 from .helper import Array, compute, make_model, node, operators, random
-from .test_quantised import lowered
+from .test_quantized import lowered
 
 F32 = np.float32
 DOMAIN = "qonnx.custom_op.general"
@@ -39,7 +39,7 @@ def limits(bits: float, signed: bool, narrow: bool) -> tuple[float, float]:
     return 0, 2**bits - 1 - narrow
 
 
-def quantised(x: Array, scale: Array, zero: Array, bits: float, mode: str, signed: bool, narrow: bool) -> Array:
+def quantized(x: Array, scale: Array, zero: Array, bits: float, mode: str, signed: bool, narrow: bool) -> Array:
     steps = x / scale + zero
     if bits == 1 and signed:
         return ((np.where(steps >= 0, 1, -1) - zero) * scale).astype(F32)
@@ -75,7 +75,7 @@ def quant_constants(scale: Array, zero: float, bits: float) -> dict[str, Array]:
 @pytest.mark.parametrize(("bits", "signed", "narrow"), [(8, 1, 0), (3, 1, 1), (4, 0, 0), (12, 1, 1)])
 def test_rounding(mode: str, bits: int, signed: int, narrow: int, stored: bool, tmp_path: Path) -> None:
     constants = quant_constants(np.array(0.25), 0, bits)
-    want = quantised(X, constants["s"], constants["z"], bits, mode, bool(signed), bool(narrow))
+    want = quantized(X, constants["s"], constants["z"], bits, mode, bool(signed), bool(narrow))
     attributes = {"rounding_mode": mode, "signed": signed, "narrow": narrow}
     check("Quant", constants, want, tmp_path, stored=stored, **attributes)
 
@@ -91,7 +91,7 @@ def test_scales(
     """One for all, per channel of a dimension, and of two; zero points that are even, odd and no integers."""
     scale = np.random.default_rng(1).uniform(0.05, 0.5, axes).astype(F32)
     constants = quant_constants(scale, zero, bits)
-    want = quantised(X, scale, constants["z"], bits, "ROUND", bool(signed), bool(narrow))
+    want = quantized(X, scale, constants["z"], bits, "ROUND", bool(signed), bool(narrow))
     check("IntQuant", constants, want, tmp_path, stored=stored, signed=signed, narrow=narrow)
 
 

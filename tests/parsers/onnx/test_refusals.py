@@ -39,7 +39,7 @@ def test_an_attribute_that_nobody_reads_blocks() -> None:
 
 
 @pytest.mark.parametrize("name", ["QuantizeLinear", "MatMulInteger", "QLinearConv"])
-def test_quantised_operators_are_named(name: str) -> None:
+def test_quantized_operators_are_named(name: str) -> None:
     with pytest.raises(ConversionError, match=name):
         parse(one(name, {"x": random(2, 2)}))
 

@@ -11,7 +11,7 @@ from onnx import NodeProto
 
 from .helper import Array, check, compute, make_model, node, random, reference
 from .microsoft import DOMAIN, foreign
-from .test_quantised import lowered
+from .test_quantized import lowered
 
 CHANNELS: dict[str, Array] = {
     "negative": np.float32([0.01, -0.02, 0.03, -0.04]),

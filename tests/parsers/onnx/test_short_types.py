@@ -13,7 +13,7 @@ from mslite.converter.parsers.onnx import parse
 from mslite.converter.parsers.short_types import rounded_to_bfloat16
 
 from .helper import Array, compute, make_model, node, random
-from .test_quantised import lowered
+from .test_quantized import lowered
 
 F32 = np.float32
 NAN, INF = np.nan, np.inf
@@ -112,7 +112,7 @@ def test_behind_dequantize_linear(kind: str, granularity: str, tmp_path: Path) -
     np.testing.assert_allclose(found, want, rtol=1e-5, atol=1e-5 * np.abs(want).max())
 
 
-def test_scales_that_are_dequantised_themselves(tmp_path: Path) -> None:
+def test_scales_that_are_dequantized_themselves(tmp_path: Path) -> None:
     """Weights FLOAT4E2M1 with scales FLOAT8E4M3FN per block, which have a scale of their own."""
     codes, values = known("FLOAT4E2M1")
     nodes = [

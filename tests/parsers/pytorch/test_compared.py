@@ -143,8 +143,8 @@ def test_operators_that_trust_their_arguments_do_not_run(tmp_path: Path) -> None
 
 @needs_torch
 @pytest.mark.parametrize("layout", [(Format.NHWC, None), (Format.NHWC, Format.NHWC), (Format.NCHW, None)], ids=str)
-def test_layouts_and_quantised_results_are_compared(layout: tuple[Format, Format | None], tmp_path: Path) -> None:
-    """Of a quantised result, the float model; sizes that are all alike tell no layout."""
+def test_layouts_and_quantized_results_are_compared(layout: tuple[Format, Format | None], tmp_path: Path) -> None:
+    """Of a quantized result, the float model; sizes that are all alike tell no layout."""
     import torch
 
     weight = torch.randn(4, 4, 3, 3)

@@ -92,7 +92,7 @@ def test_what_pickles_may_not_do(data: bytes, reason: str) -> None:
 
 
 def test_operators_of_torchao_are_refused_with_a_remedy() -> None:
-    with pytest.raises(UnsafeProgram, match="quantise it here"):
+    with pytest.raises(UnsafeProgram, match="quantize it here"):
         checked_program(b'{"target": "torch.ops.torchao.quantize_affine.default"}')
 
 

@@ -1,4 +1,4 @@
-"""Quantised operators made by chance: many of one kind in a model, compared bit for bit with LiteRT's reference kernels."""
+"""Quantized operators made by chance: many of one kind in a model, compared bit for bit with LiteRT's reference kernels."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Options = tuple[str, dict[int, Any]]
 
 @dataclass
 class Operand:
-    """An array with its record; the zero point is in the array's own type. Scale 0: not quantised."""
+    """An array with its record; the zero point is in the array's own type. Scale 0: not quantized."""
 
     data: Array
     scale: float = 0.0

@@ -32,7 +32,7 @@ def spread(numbers: list[float], rank: int, axis: int) -> Array:
     return np.asarray(numbers, np.float32).reshape([-1 if index == axis else 1 for index in range(rank)])
 
 
-def quantised(x: Array, shape: tuple[int, ...], axis: int, dtype: str) -> Array:
+def quantized(x: Array, shape: tuple[int, ...], axis: int, dtype: str) -> Array:
     """Halves go away from zero."""
     quotient = (x / spread(scales(shape[axis]), len(shape), axis)).astype(np.float32).astype(np.float64)
     rounded = np.sign(quotient) * np.floor(np.abs(quotient) + 0.5)
@@ -41,7 +41,7 @@ def quantised(x: Array, shape: tuple[int, ...], axis: int, dtype: str) -> Array:
     return np.clip(rounded + zero, limits.min, limits.max).astype(dtype)
 
 
-def dequantised(q: Array, shape: tuple[int, ...], axis: int) -> Array:
+def dequantized(q: Array, shape: tuple[int, ...], axis: int) -> Array:
     zero = spread(points(shape[axis], q.dtype.name), len(shape), axis)
     return ((q.astype(np.float32) - zero) * spread(scales(shape[axis]), len(shape), axis)).astype(np.float32)
 
@@ -60,29 +60,29 @@ def channels(name: str, shape: tuple[int, ...], axis: int, dtype: str = "int8") 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16"])
 @pytest.mark.parametrize(("shape", "axis"), SHAPES)
-def test_quantise_and_dequantise(shape: tuple[int, ...], axis: int, dtype: str, tmp_path: Path) -> None:
+def test_quantize_and_dequantize(shape: tuple[int, ...], axis: int, dtype: str, tmp_path: Path) -> None:
     nodes = [Operator("QUANTIZE", [0], [1]), Operator("DEQUANTIZE", [1], [2])]
     model = build(
         Graph([Tensor("x", shape), channels("q", shape, axis, dtype), Tensor("y", shape)], [0], [1, 2], nodes)
     )
     x = np.random.default_rng(3).uniform(-9, 9, shape).astype(np.float32)
     stored, real = run(model, tmp_path, x)
-    want = quantised(x, shape, axis, dtype)
+    want = quantized(x, shape, axis, dtype)
     assert stored.dtype == want.dtype
     assert np.array_equal(stored, want)
-    np.testing.assert_allclose(real, dequantised(want, shape, axis), 1e-6, 0)
+    np.testing.assert_allclose(real, dequantized(want, shape, axis), 1e-6, 0)
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8"])
 @pytest.mark.parametrize(("shape", "axis"), SHAPES)
-def test_dequantise_an_input(shape: tuple[int, ...], axis: int, dtype: str, tmp_path: Path) -> None:
+def test_dequantize_an_input(shape: tuple[int, ...], axis: int, dtype: str, tmp_path: Path) -> None:
     model = build(
         Graph([channels("q", shape, axis, dtype), Tensor("y", shape)], [0], [1], [Operator("DEQUANTIZE", [0], [1])])
     )
     limits = np.iinfo(dtype)
     q = np.random.default_rng(4).integers(limits.min, limits.max + 1, shape).astype(dtype)
     (real,) = run(model, tmp_path, q)
-    np.testing.assert_allclose(real, dequantised(q, shape, axis), 1e-6, 0)
+    np.testing.assert_allclose(real, dequantized(q, shape, axis), 1e-6, 0)
 
 
 def test_from_one_scale_to_several_and_to_those_of_another_dimension(tmp_path: Path) -> None:
@@ -96,11 +96,11 @@ def test_from_one_scale_to_several_and_to_those_of_another_dimension(tmp_path: P
     nodes = [Operator("QUANTIZE", [0], [1]), Operator("QUANTIZE", [1], [2]), Operator("DEQUANTIZE", [2], [3])]
     q = np.arange(-4, 5).astype(np.int8).reshape(shape)
     first, second, real = run(build(Graph(tensors, [0], [1, 2, 3], nodes)), tmp_path, q)
-    want = quantised((q.astype(np.float32) - 3) * np.float32(0.57), shape, 0, "int8")
+    want = quantized((q.astype(np.float32) - 3) * np.float32(0.57), shape, 0, "int8")
     assert np.array_equal(first, want)
-    other = quantised(dequantised(want, shape, 0), shape, 1, "int8")
+    other = quantized(dequantized(want, shape, 0), shape, 1, "int8")
     assert np.array_equal(second, other)
-    np.testing.assert_allclose(real, dequantised(other, shape, 1), 1e-6, 0)
+    np.testing.assert_allclose(real, dequantized(other, shape, 1), 1e-6, 0)
 
 
 def test_operators_between_read_the_right_dimension(tmp_path: Path) -> None:
@@ -114,10 +114,10 @@ def test_operators_between_read_the_right_dimension(tmp_path: Path) -> None:
     q = np.array([[1, 2, 3], [-4, 5, -6]], np.int8)
     stored, real = run(build(Graph(tensors, [0], [2, 3], nodes)), tmp_path, q)
     assert stored.tolist() == q.T.tolist()
-    np.testing.assert_allclose(real, dequantised(q.T, (3, 2), 0), 1e-6, 0)
+    np.testing.assert_allclose(real, dequantized(q.T, (3, 2), 0), 1e-6, 0)
     tensors = [channels("q", (2, 3), 1), Tensor("y", (2, 3), "int8", quant=(0.25, 1))]
     (found,) = run(build(Graph(tensors, [0], [1], [Operator("ABS", [0], [1])])), tmp_path, q)
-    exact = np.abs(dequantised(q, (2, 3), 1)) / np.float32(0.25)
+    exact = np.abs(dequantized(q, (2, 3), 1)) / np.float32(0.25)
     assert np.array_equal(found, (np.floor(exact + 0.5) + 1).astype(np.int8))
 
 
@@ -151,7 +151,7 @@ def test_the_dimension_follows_the_layout(tmp_path: Path) -> None:
     ]
     model = build(Graph(tensors, [0], [4], nodes))
     x = np.random.default_rng(5).uniform(-9, 9, shape).astype(np.float32)
-    want = dequantised(quantised(x, shape, 3, "int8"), shape, 3)
+    want = dequantized(quantized(x, shape, 3, "int8"), shape, 3)
     for order in (Format.NHWC, Format.NCHW):
         given = x if order is Format.NHWC else np.ascontiguousarray(x.transpose(0, 3, 1, 2))
         (found,) = run(model, tmp_path, given, input_format=order)

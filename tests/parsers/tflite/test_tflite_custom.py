@@ -105,7 +105,7 @@ def test_detection(regular: bool, tmp_path: Path) -> None:
     check(model, inputs[:2], tmp_path)
 
 
-def test_quantised_detection(tmp_path: Path) -> None:
+def test_quantized_detection(tmp_path: Path) -> None:
     """As the detectors for small machines have it: unsigned bytes in, real numbers out."""
     inputs, custom = detection(False)
     quant = [(0.05, 128), (1 / 256, 0), (0.01, 0)]

@@ -51,7 +51,7 @@ def scales(*shape: int) -> Array:
 
 @pytest.mark.parametrize("kind", RANGES)
 @pytest.mark.parametrize("shape", [(5, 7), (4, 8), (1, 3)])
-def test_a_constant_of_few_bits_is_dequantised(kind: str, shape: tuple[int, int], tmp_path: Path) -> None:
+def test_a_constant_of_few_bits_is_dequantized(kind: str, shape: tuple[int, int], tmp_path: Path) -> None:
     """A scale for each row, odd sizes with bits left over, zero points."""
     bits, low, high = RANGES[kind]
     numbers = _CHANCE.integers(low, high + 1, shape)
@@ -194,7 +194,7 @@ def test_a_bias_with_negative_scales_goes_with_its_weights(tmp_path: Path) -> No
     assert np.abs(run(model, tmp_path, x) - want).max() <= 1
 
 
-def test_a_dequantised_constant_needs_a_scale(tmp_path: Path) -> None:
+def test_a_dequantized_constant_needs_a_scale(tmp_path: Path) -> None:
     tensors = [Tensor("x", (3,)), Tensor("w", data=np.ones(3, np.int8)), Tensor("d", (3,)), Tensor("y", (3,))]
     nodes = [Operator("DEQUANTIZE", [1], [2]), Operator("ADD", [0, 2], [3], {}, "AddOptions")]
     path = tmp_path / "m.tflite"

@@ -247,7 +247,7 @@ def test_softmax(dtype: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8"])
 @pytest.mark.parametrize("name", ["LOG_SOFTMAX", "L2_NORMALIZATION"])
-def test_normalisation(name: str, dtype: str, tmp_path: Path) -> None:
+def test_normalization(name: str, dtype: str, tmp_path: Path) -> None:
     scale, zero = (1 / 16, 127) if name == "LOG_SOFTMAX" else (1 / 128, 0)
     chance, cases = Chance(14), []
     for _ in range(_CASES):
@@ -289,7 +289,7 @@ def test_choice(dtype: str, tmp_path: Path) -> None:
     + [("int16", "int8"), ("int16", "int16"), ("int16", "int32"), ("int32", "int8"), ("int32", "int16")]
     + [("float32", dtype) for dtype in _TYPES],
 )
-def test_quantisation(source: str, target: str, tmp_path: Path) -> None:
+def test_quantization(source: str, target: str, tmp_path: Path) -> None:
     chance, cases = Chance(17), []
     for _ in range(_CASES):
         scale = chance.between(1e-4, 1)

@@ -80,7 +80,7 @@ def test_depthwise_weights_are_permuted_and_padding_is_kept(tmp_path: Path) -> N
     assert np.array_equal(node.inputs[1].array(), weight.transpose(3, 1, 2, 0))
 
 
-def test_quantised_unsigned_bytes_become_signed(tmp_path: Path) -> None:
+def test_quantized_unsigned_bytes_become_signed(tmp_path: Path) -> None:
     tensors = [
         Tensor("x", (1, 4), "uint8", quant=(0.5, 128)),
         Tensor("w", data=np.array([[1, 128, 255, 0]], np.uint8), quant=(0.25, 120)),

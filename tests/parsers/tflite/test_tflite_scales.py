@@ -34,7 +34,7 @@ def test_weights(scales: list[float], tmp_path: Path) -> None:
     assert_same_bits([convolution(scales, -127)], tmp_path)
 
 
-def dequantised(scale: float, is_constant: bool) -> bytes:
+def dequantized(scale: float, is_constant: bool) -> bytes:
     """ADD of an input and of int8 numbers with this scale."""
     data = np.arange(-128, -116, dtype=np.int8).reshape(3, 4)
     tensors = [
@@ -50,14 +50,14 @@ def dequantised(scale: float, is_constant: bool) -> bytes:
 @pytest.mark.parametrize(("scale", "is_constant"), [(-0.5, False), (float("nan"), True), (float("inf"), False)])
 def test_what_is_refused_is_named(scale: float, is_constant: bool, tmp_path: Path) -> None:
     path = tmp_path / "m.tflite"
-    path.write_bytes(dequantised(scale, is_constant))
+    path.write_bytes(dequantized(scale, is_constant))
     with pytest.raises(ConversionError, match="'q' has the scale"):
         parse(path)
 
 
 def test_constants_mean_what_they_did(tmp_path: Path) -> None:
     path = tmp_path / "m.tflite"
-    path.write_bytes(dequantised(-0.5, True))
+    path.write_bytes(dequantized(-0.5, True))
     module = parse(path)
     (numbers,) = [value for node in module.main.nodes for value in node.inputs if value.name != "x"]
     np.testing.assert_array_equal(numbers.array(), -0.5 * np.arange(-128, -116).reshape(3, 4))

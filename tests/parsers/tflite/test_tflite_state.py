@@ -375,7 +375,7 @@ def test_variable_as_an_argument_of_branches(results: int, tmp_path: Path) -> No
         assert found == [run[0].tolist() for run in their_runs(model, runs)]
 
 
-def quantised_svdf() -> bytes:
+def quantized_svdf() -> bytes:
     """As keyword spotters have it: int8, time weights and state int16, int32 bias."""
     feature, time = _CHANCE.integers(-127, 128, (6, 3)), _CHANCE.integers(-9000, 9000, (6, 4))
     scales = {"x": 0.02, "feature": 0.01, "time": 1e-4, "state": 3e-4}
@@ -391,9 +391,9 @@ def quantised_svdf() -> bytes:
     return build(Graph(tensors, [0], [5], [Operator("SVDF", [0, 1, 2, 3, 4], [5], options, "SVDFOptions")]))
 
 
-def test_quantised_stream(tmp_path: Path) -> None:
+def test_quantized_stream(tmp_path: Path) -> None:
     """Computed on real numbers: within a step of LiteRT's integers, over several runs."""
-    model = quantised_svdf()
+    model = quantized_svdf()
     runs = [[_CHANCE.integers(-128, 128, (1, 3)).astype(np.int8)] for _ in range(6)]
     ours, theirs = our_runs(converted(model, tmp_path), runs), their_runs(model, runs)
     values = np.array([run[0] for run in theirs])

@@ -10,7 +10,7 @@ import pytest
 
 from mslite.converter.mindir.graph import Module
 from mslite.converter.mindir.ops.enums import DataType, Format, QuantType
-from mslite.converter.mindir.quantised import channel_axis, real_numbers
+from mslite.converter.mindir.quantized import channel_axis, real_numbers
 from mslite.converter.mindir.verifier import verify
 from mslite.converter.passes.context import Settings
 from mslite.converter.passes.native import Facts, RuleError, evaluate

@@ -1,4 +1,4 @@
-"""Operators of onnxruntime's own, which exported and optimised models hold."""
+"""Operators of onnxruntime's own, which exported and optimized models hold."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def fused_conv(g: Builder, name: str) -> None:
 
 
 @operator("SkipLayerNormalization", "SkipSimplifiedLayerNormalization", since=11)
-def skip_normalisation(g: Builder, name: str) -> None:
+def skip_normalization(g: Builder, name: str) -> None:
     x = g.operand("float32", (g.integer(1, 2), g.integer(1, 4), width := g.integer(2, 9)))
     skip = g.operand("float32", x.shape)
     scale = g.operand("float32", (width,))

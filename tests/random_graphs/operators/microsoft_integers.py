@@ -10,7 +10,7 @@ from ..builder import Builder
 from ..values import Value
 from .layers import image, pooling_window, window
 from .microsoft import own
-from .quantised import quantise, scale_for
+from .quantized import quantize, scale_for
 from .registry import operator
 
 _BYTES = ("uint8", "int8")
@@ -47,7 +47,7 @@ def conv(g: Builder, name: str) -> None:
     attributes = window(g, x)
     group = g.choose([n for n in (1, x.shape[1]) if x.shape[1] % n == 0])
     shape = (group * g.choose((1, 2, 3)), x.shape[1] // group, *attributes["kernel_shape"])
-    stored = quantise(g, x, dtype)
+    stored = quantize(g, x, dtype)
     w = weights(g, shape, 0)
     bias = g.constant_values("int32", (shape[0],), -300, 300) if g.maybe() and w[1].rank == 0 else None
     records = result_records(g, -3.0, 3.0, dtype)
@@ -59,7 +59,7 @@ def channels_last(g: Builder, name: str) -> None:
     """The standard's operator on images as NHWC."""
     dtype = g.choose(_BYTES)
     size, channels, out = g.integer(3, 7), g.integer(1, 4), g.integer(1, 4)
-    stored = quantise(g, g.operand("float32", (g.integer(1, 2), size, size + 1, channels)), dtype)
+    stored = quantize(g, g.operand("float32", (g.integer(1, 2), size, size + 1, channels)), dtype)
     w = weights(g, (out, channels, 3, 2), 0)
     records = result_records(g, -3.0, 3.0, dtype)
     attributes = {"kernel_shape": [3, 2], "pads": g.choose((None, [1, 0, 1, 1])), "strides": g.choose((None, [2, 1]))}
@@ -71,7 +71,7 @@ def matmul(g: Builder, name: str) -> None:
     x = g.pick(("float32",), 2, 3, where=lambda v: v.size > 0 and v.fixed(v.rank - 1))
     dtype = g.choose(_BYTES)
     records = result_records(g, -3.0, 3.0, dtype)
-    stored = quantise(g, x, dtype)
+    stored = quantize(g, x, dtype)
     w = weights(g, (x.shape[-1], g.integer(1, 6)), None)
     back(g, g.node(name, *stored, *w, *records), records)
 
@@ -81,14 +81,14 @@ def arithmetic(g: Builder, name: str) -> None:
     x = g.pick(("float32",))
     dtype = g.choose(_BYTES)
     records = result_records(g, -4.0, 4.0, dtype)
-    back(g, own(g, name, *quantise(g, x, dtype), *quantise(g, g.partner(x), dtype), *records)[0], records)
+    back(g, own(g, name, *quantize(g, x, dtype), *quantize(g, g.partner(x), dtype), *records)[0], records)
 
 
 @operator("QLinearSigmoid", "QLinearLeakyRelu", since=11)
 def function(g: Builder, name: str) -> None:
     dtype = g.choose(_BYTES)
     records = result_records(g, *((0.0, 1.0) if name == "QLinearSigmoid" else (-1.0, 2.0)), dtype)
-    stored = quantise(g, g.pick(("float32",)), dtype)
+    stored = quantize(g, g.pick(("float32",)), dtype)
     back(g, own(g, name, *stored, *records, alpha=g.choose((None, 0.2)) if "Leaky" in name else None)[0], records)
 
 
@@ -99,7 +99,7 @@ def pool(g: Builder, name: str) -> None:
     records = result_records(g, -2.0, 2.0, dtype)
     attributes: dict[str, Any] = {} if "Global" in name else pooling_window(g, x, dilated=False)
     attributes.pop("dilations", None)
-    back(g, own(g, name, *quantise(g, x, dtype), *records, channels_last=0, **attributes)[0], records)
+    back(g, own(g, name, *quantize(g, x, dtype), *records, channels_last=0, **attributes)[0], records)
 
 
 @operator("QLinearConcat", since=11)
@@ -107,7 +107,7 @@ def concat(g: Builder, name: str) -> None:
     x = g.pick(("float32",), low=1)
     dtype = g.choose(_BYTES)
     records = result_records(g, -2.0, 2.0, dtype)
-    parts = [operand for _ in range(g.integer(1, 3)) for operand in quantise(g, x, dtype)]
+    parts = [operand for _ in range(g.integer(1, 3)) for operand in quantize(g, x, dtype)]
     back(g, own(g, name, *records, *parts, axis=g.integer(0, x.rank - 1))[0], records)
 
 
@@ -116,7 +116,7 @@ def softmax(g: Builder, name: str) -> None:
     x = g.pick(("float32",), low=1, where=lambda v: v.size > 0)
     dtype = g.choose(_BYTES)
     records = result_records(g, 0.0, 255 / 128, dtype)  # onnxruntime cuts 1 / scale off, and wraps beyond 255
-    back(g, own(g, name, *quantise(g, x, dtype), *records, opset=13, axis=g.integer(0, x.rank - 1))[0], records)
+    back(g, own(g, name, *quantize(g, x, dtype), *records, opset=13, axis=g.integer(0, x.rank - 1))[0], records)
 
 
 @operator("QLinearWhere", since=11)
@@ -124,7 +124,7 @@ def where(g: Builder, name: str) -> None:
     condition = g.pick(("bool",), where=lambda v: v.fixed_shape)
     dtype = g.choose(_BYTES)
     records = result_records(g, -2.0, 2.0, dtype)
-    operands = [p for _ in range(2) for p in quantise(g, g.operand("float32", condition.shape), dtype)]
+    operands = [p for _ in range(2) for p in quantize(g, g.operand("float32", condition.shape), dtype)]
     back(g, own(g, name, condition, *operands, *records)[0], records)
 
 
@@ -138,7 +138,7 @@ def gemm(g: Builder, name: str) -> None:
     c = g.constant_values("int32", (columns,), -300, 300) if g.maybe() else None
     records = result_records(g, -3.0, 3.0, dtype)
     wanted: tuple[Value, ...] = records if g.maybe() else ()
-    own(g, name, *quantise(g, a, dtype), *b, c, *wanted, transB=turned)
+    own(g, name, *quantize(g, a, dtype), *b, c, *wanted, transB=turned)
 
 
 @operator("MatMulIntegerToFloat", "DynamicQuantizeMatMul", since=11)
@@ -150,7 +150,7 @@ def to_real(g: Builder, name: str) -> None:
     if name == "DynamicQuantizeMatMul":
         own(g, name, x, w, scale, zero, bias)
     else:
-        stored, one, nought = quantise(g, x, "uint8")
+        stored, one, nought = quantize(g, x, "uint8")
         own(g, name, stored, w, one, scale, nought, zero, bias)
 
 
@@ -208,7 +208,7 @@ def embedding(g: Builder, name: str) -> None:
 @operator("QAttention", since=11)
 def attention(g: Builder, name: str) -> None:
     batch, steps, heads, width, full = (g.integer(1, most) for most in (2, 4, 2, 4, 6))
-    x, one, nought = quantise(g, g.operand("float32", (batch, steps, full)), "uint8")
+    x, one, nought = quantize(g, g.operand("float32", (batch, steps, full)), "uint8")
     w, scale, zero = weights(g, (full, 3 * heads * width), None)
     bias = g.constant_values("float32", (3 * heads * width,))
     own(g, name, x, w, bias, one, scale, None, nought, zero, num_heads=heads, unidirectional=g.choose((None, 1)))

@@ -45,7 +45,7 @@ def reread(g: Builder, name: str) -> None:
 
 
 @operator("CenterCropPad", since=18)
-def centred(g: Builder, name: str) -> None:
+def centered(g: Builder, name: str) -> None:
     x = g.pick(("float32", "int32", "uint8"), low=1, high=4)
     axes = [axis for axis in range(x.rank) if x.fixed(axis) and g.maybe()] or [x.rank - 1]
     sizes = [max(1, x.shape[axis] + g.integer(-2, 3)) for axis in axes]

@@ -75,7 +75,7 @@ def shape_arithmetic(g: Builder, name: str) -> None:
 
 @operator("convolution block")
 def conv_block(g: Builder, name: str) -> None:
-    """Convolution, normalisation or scale, activation, residual."""
+    """Convolution, normalization or scale, activation, residual."""
     conv(g, "Conv")
     x = g.values[-1]
     size = (x.shape[1],)
@@ -137,10 +137,10 @@ def written_out(g: Builder, name: str) -> None:
         g.node("Mul", y, g.constant(0.5, "float32"))
     elif kind == 1:
         mean = _mean(g, x)
-        centred = g.node("Sub", x, mean)
-        variance = _mean(g, g.node("Pow", centred, g.constant(2, "float32")))
+        centered = g.node("Sub", x, mean)
+        variance = _mean(g, g.node("Pow", centered, g.constant(2, "float32")))
         root = g.node("Sqrt", g.node("Add", variance, g.constant(1e-5, "float32")))
-        y = g.node("Div", centred, root)
+        y = g.node("Div", centered, root)
         if not x.fixed(x.rank - 1):
             raise Rejected("an open axis")
         y = g.node("Mul", y, g.constant_values("float32", x.shape[-1:]))

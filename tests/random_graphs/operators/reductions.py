@@ -100,7 +100,7 @@ def softmax(g: Builder, name: str) -> None:
 
 
 @operator("LpNormalization")
-def lp_normalisation(g: Builder, name: str) -> None:
+def lp_normalization(g: Builder, name: str) -> None:
     x = g.pick(FLOATS, low=1)
     g.node(name, x, axis=axis_of(g, x), p=g.choose((None, 1, 2)))
 

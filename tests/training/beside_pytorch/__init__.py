@@ -1,4 +1,4 @@
-"""Real networks trained here and in PyTorch, from the same weights, on the same batches, by the same optimiser.
+"""Real networks trained here and in PyTorch, from the same weights, on the same batches, by the same optimizer.
 
     make compare-training        # docs/training_accuracy.md and its picture; half an hour
 

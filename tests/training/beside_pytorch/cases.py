@@ -23,7 +23,7 @@ class Case:
     settings: TrainSettings
     rows: int = 8
     before: int = 0
-    """How many steps PyTorch has trained it already, by another optimiser: then it is tuned."""
+    """How many steps PyTorch has trained it already, by another optimizer: then it is tuned."""
     program: bool = False
     """Whether it comes as a torch.export program, not as an ONNX file."""
 
@@ -46,18 +46,18 @@ def _settings(
 
 
 CASES = (
-    Case("LeNet-5", images.LeNet, lambda: tasks.grey(32), _settings(Optimizer.MOMENTUM, 0.02), 16),
+    Case("LeNet-5", images.LeNet, lambda: tasks.gray(32), _settings(Optimizer.MOMENTUM, 0.02), 16),
     Case(
         "MobileNetV2",
         images.MobileNetV2,
-        lambda: tasks.colour(64),
+        lambda: tasks.color(64),
         _settings(Optimizer.MOMENTUM, 1e-3, decay=4e-5),
         before=LEARNED,
     ),
     Case(
         "MobileNetV2, its head",
         images.MobileNetV2,
-        lambda: tasks.colour(64),
+        lambda: tasks.color(64),
         TrainSettings(
             optimizer=Optimizer.ADAM, learning_rate=1e-3, frozen=frozenset({"features"}), batch_norm=BatchNorm.TRAIN
         ),
@@ -66,36 +66,36 @@ CASES = (
     Case(
         "ResNet-18",
         images.ResNet18,
-        lambda: tasks.colour(64),
+        lambda: tasks.color(64),
         _settings(Optimizer.NESTEROV, 1e-3, decay=1e-4),
         before=LEARNED,
     ),
-    Case("SqueezeNet 1.1", images.SqueezeNet, lambda: tasks.colour(64), _settings(Optimizer.ADAM, 1e-4)),
+    Case("SqueezeNet 1.1", images.SqueezeNet, lambda: tasks.color(64), _settings(Optimizer.ADAM, 1e-4)),
     Case(
         "ShuffleNetV2",
         images.ShuffleNetV2,
-        lambda: tasks.colour(64),
+        lambda: tasks.color(64),
         _settings(Optimizer.SGD, 0.01, decay=4e-5),
         before=LEARNED,
     ),
     Case(
         "MobileNetV3-Small",
         images.MobileNetV3Small,
-        lambda: tasks.colour(64),
+        lambda: tasks.color(64),
         _settings(Optimizer.RMSPROP, 1e-5),
         before=LEARNED,
     ),
     Case(
         "EfficientNet-B0",
         images.EfficientNetB0,
-        lambda: tasks.colour(64),
+        lambda: tasks.color(64),
         _settings(Optimizer.ADAMW, 1e-4, decay=0.01),
         before=LEARNED,
     ),
     Case(
         "DenseNet",
         lambda: images.DenseNet((4, 8, 8)),
-        lambda: tasks.colour(64),
+        lambda: tasks.color(64),
         _settings(Optimizer.NESTEROV, 1e-3, decay=1e-4),
         before=LEARNED,
     ),
@@ -112,19 +112,19 @@ CASES = (
     Case(
         "ViT-Tiny",
         lambda: sequences.VisionTransformer(64, 8, layers=6),
-        lambda: tasks.colour(64),
+        lambda: tasks.color(64),
         _settings(Optimizer.ADAMW, 2e-4, decay=0.05, clip=1.0, trained=frozenset({"chosen", "places"})),
     ),
     Case("text CNN", lambda: sequences.TextCNN(tasks.VOCABULARY), tasks.tokens, _settings(Optimizer.ADAGRAD, 0.01), 16),
     Case("LSTM", lambda: sequences.Recurrent(8), tasks.rows, _settings(Optimizer.ADAMW, 5e-3, clip=1.0), 16),
     Case(
-        "ResNet-18 from random weights", images.ResNet18, lambda: tasks.colour(64), _settings(Optimizer.NESTEROV, 1e-3)
+        "ResNet-18 from random weights", images.ResNet18, lambda: tasks.color(64), _settings(Optimizer.NESTEROV, 1e-3)
     ),
-    Case("LeNet-5 (.pt2)", images.LeNet, lambda: tasks.grey(32), _settings(Optimizer.ADAMW, 1e-3), 16, program=True),
+    Case("LeNet-5 (.pt2)", images.LeNet, lambda: tasks.gray(32), _settings(Optimizer.ADAMW, 1e-3), 16, program=True),
     Case(
         "ResNet-18 (.pt2)",
         images.ResNet18,
-        lambda: tasks.colour(64),
+        lambda: tasks.color(64),
         _settings(Optimizer.MOMENTUM, 1e-3),
         before=LEARNED,
         program=True,

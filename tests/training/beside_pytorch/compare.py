@@ -134,7 +134,7 @@ def _in_pytorch(case: Case, network: nn.Module, batches: Batches, held_out: Batc
 
 
 def _freeze(network: nn.Module, names: frozenset[str]) -> None:
-    """These parts stay, their batch normalisation as in inference."""
+    """These parts stay, their batch normalization as in inference."""
     for name, weight in network.named_parameters():
         if any(name.startswith(f"{one}.") for one in names):
             weight.requires_grad = False

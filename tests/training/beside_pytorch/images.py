@@ -21,7 +21,7 @@ def convolution(
     epsilon: float = 1e-5,
     momentum: float = 0.1,
 ) -> nn.Sequential:
-    """A convolution that keeps the size, batch normalisation, and an activation."""
+    """A convolution that keeps the size, batch normalization, and an activation."""
     layers = [
         nn.Conv2d(inner, outer, kernel, stride, kernel // 2, groups=groups, bias=False),
         nn.BatchNorm2d(outer, epsilon, momentum),
@@ -255,7 +255,7 @@ class Fire(nn.Module):
 
 
 class SqueezeNet(nn.Module):
-    """Version 1.1, which has no normalisation at all."""
+    """Version 1.1, which has no normalization at all."""
 
     def __init__(self, classes: int = 10) -> None:
         super().__init__()

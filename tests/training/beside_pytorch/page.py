@@ -19,26 +19,26 @@ Written by `make compare-training` (`python -m tests.training.beside_pytorch`); 
 "ResNet-18"` measures one network again.
 
 Each network is defined in PyTorch, exported to ONNX (`.pt2` where the name says so) and converted with `--trainModel=true`. Then mslite
-and PyTorch {version} (CPU, eager) train it for {steps} steps from the same weights, on the same batches, by the same optimiser. PyTorch
+and PyTorch {version} (CPU, eager) train it for {steps} steps from the same weights, on the same batches, by the same optimizer. PyTorch
 does it a third time in float64: what its two precisions differ by is what rounding alone does to the losses.
 
 ![Losses of mslite and PyTorch, and how far apart they are]({picture})
 
 """
-_COLUMNS = """| network | begins | optimiser | rows | loss, first → last | largest difference | PyTorch, float32 to float64 | held out: mslite | PyTorch |
+_COLUMNS = """| network | begins | optimizer | rows | loss, first → last | largest difference | PyTorch, float32 to float64 | held out: mslite | PyTorch |
 |---|---|---|---:|---|---:|---:|---:|---:|
 """
 _NOTES = """
 *difference*: of a step's loss, relative to PyTorch's in float32; the largest of all steps. *held out*: the share of right answers (of right
 pixels for U-Net, the mean square for the autoencoder) on 80 digits that were not trained with, in evaluation mode after the last step.
-The data are the digits of [examples/digits](../examples/digits): grey or in colour and with noise, as tokens, as masks. *tuned*: PyTorch
+The data are the digits of [examples/digits](../examples/digits): gray or in color and with noise, as tokens, as masks. *tuned*: PyTorch
 has trained the network for {learned} steps before, as a network that is tuned on a device has been trained. Adam is MindSpore's, whose epsilon
 is another one in the first steps, so that its losses leave those of PyTorch's Adam; AdamW without decay is PyTorch's Adam.
 
 ## What chance does
 
 A ReLU's gradient jumps where its input crosses zero. Two programs that round differently now and then find one of a million inputs on
-different sides; then their gradients differ by some thousandths, whatever the precision. Behind networks with batch normalisation that begin
+different sides; then their gradients differ by some thousandths, whatever the precision. Behind networks with batch normalization that begin
 with random weights, each step makes such a difference several times as large: float32 and float64 of PyTorch part as well,
 and losses can be compared no longer. What the network has learned at the end can be.
 """

@@ -41,9 +41,9 @@ def _legend() -> list[str]:
         (_ROUNDING, 1.2, ' stroke-dasharray="3 2"', "difference of PyTorch's float32 and float64"),
     )
     parts, x = [], 16
-    for colour, wide, dashes, text in entries:
+    for color, wide, dashes, text in entries:
         parts += [
-            f'<line x1="{x}" x2="{x + 24}" y1="58" y2="58" stroke="{colour}" stroke-width="{wide}"{dashes}/>',
+            f'<line x1="{x}" x2="{x + 24}" y1="58" y2="58" stroke="{color}" stroke-width="{wide}"{dashes}/>',
             f'<text x="{x + 30}" y="62">{text}</text>',
         ]
         x += 50 + 6 * len(text)
@@ -65,9 +65,9 @@ def _panel(result: Result) -> list[str]:
         power = min(max(math.log10(value) if value > 0 else _SMALLEST, _SMALLEST), _LARGEST)
         return round(_APART[1] - (_APART[1] - _APART[0]) * (power - _SMALLEST) / (_LARGEST - _SMALLEST), 1)
 
-    def line(heights: Sequence[float], colour: str, wide: float, dashes: str = "") -> str:
+    def line(heights: Sequence[float], color: str, wide: float, dashes: str = "") -> str:
         points = " ".join(f"{x(step)},{height}" for step, height in enumerate(heights))
-        return f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="{wide}"{dashes}/>'
+        return f'<polyline points="{points}" fill="none" stroke="{color}" stroke-width="{wide}"{dashes}/>'
 
     return [
         f'<text x="{_LEFT}" y="20" font-size="12" font-weight="bold">{escape(result.name)}</text>',

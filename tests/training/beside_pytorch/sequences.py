@@ -24,7 +24,7 @@ class Attention(nn.Module):
 
 
 class Block(nn.Module):
-    """Of a transformer, with its normalisation before (as in ViT) or after (as in BERT)."""
+    """Of a transformer, with its normalization before (as in ViT) or after (as in BERT)."""
 
     def __init__(self, width: int, heads: int, before: bool) -> None:
         super().__init__()

@@ -56,14 +56,14 @@ def _larger(images: Array, size: int) -> Array:
     return images.repeat(factor, axis=-2).repeat(factor, axis=-1)
 
 
-def grey(size: int) -> Task:
+def gray(size: int) -> Task:
     """Digits as images of one channel."""
     images, labels = _digits()
     return Task((_larger(images, size)[:, None] * 2 - 1).astype(np.float32), labels)
 
 
-def colour(size: int) -> Task:
-    """Digits of any colour on backgrounds of any colour, with noise."""
+def color(size: int) -> Task:
+    """Digits of any color on backgrounds of any color, with noise."""
     images, labels = _digits()
     random = np.random.default_rng(2)
     ink, paper = (random.uniform(low, high, (len(images), 3, 1, 1)) for low, high in ((0.3, 1.5), (-1.5, -0.3)))
@@ -85,8 +85,8 @@ def rows() -> Task:
 
 
 def masks(size: int) -> Task:
-    """A digit of half the size somewhere in a colour image; which pixels are its ink."""
-    small = colour(size // 2).inputs
+    """A digit of half the size somewhere in a color image; which pixels are its ink."""
+    small = color(size // 2).inputs
     images, _ = _digits()
     ink = _larger(images, size // 2) > 0.3
     random = np.random.default_rng(3)
@@ -101,5 +101,5 @@ def masks(size: int) -> Task:
 
 def itself(size: int) -> Task:
     """Digits that are to come out as they went in."""
-    inputs = grey(size).inputs
+    inputs = gray(size).inputs
     return Task(inputs, inputs)

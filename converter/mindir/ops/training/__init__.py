@@ -1,4 +1,4 @@
-"""Training: gradients, losses, optimisers and collectives."""
+"""Training: gradients, losses, optimizers and collectives."""
 
 from __future__ import annotations
 

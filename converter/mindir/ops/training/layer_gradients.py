@@ -18,7 +18,7 @@ class AvgPoolGrad(Operator):
 
 @operator(20, inputs="dy x scale saved_mean saved_variance [reserve]", outputs="dx dscale doffset", training=True)
 class BatchNormGrad(Operator):
-    """Gradient of batch normalisation, channels last, with the mean and the variance that it divided by."""
+    """Gradient of batch normalization, channels last, with the mean and the variance that it divided by."""
 
     epsilon: float = real(0)
     is_training: bool = boolean(1)

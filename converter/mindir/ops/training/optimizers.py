@@ -1,4 +1,4 @@
-"""Steps of optimisers, and assignments."""
+"""Steps of optimizers, and assignments."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .._declare import Operator, boolean, operator, real
     training=True,
 )
 class Adam(Operator):
-    """Adam optimiser step. Kernels want all results: MindSpore's files, where it changes operands, are rewritten so."""
+    """Adam optimizer step. Kernels want all results: MindSpore's files, where it changes operands, are rewritten so."""
 
     use_locking: bool = boolean(0)
     use_nesterov: bool = boolean(1)
@@ -35,7 +35,7 @@ class AdamWeightDecay(Operator):
     10, inputs="weight accumulator learning_rate gradient momentum", outputs="weight [accumulator]", training=True
 )
 class ApplyMomentum(Operator):
-    """Momentum optimiser step. Kernels want all results."""
+    """Momentum optimizer step. Kernels want all results."""
 
     use_nesterov: bool = boolean(0)
     use_locking: bool = boolean(1)

@@ -69,10 +69,10 @@ def activation(body: Body, x: str, name: str, parameters: dict[int, float], attr
 def layer_norm(body: Body, x: str, epsilon: float, axes: tuple[int, ...], *like: str) -> tuple[str, str, str]:
     """(x - mean) / sqrt(variance + epsilon) over the last axes, the mean, and the reciprocal of the root."""
     mean = body.mean(x, *axes)
-    centred = body.op("Sub", x, mean)
-    variance = body.mean(body.op("Mul", centred, centred), *axes)
+    centered = body.op("Sub", x, mean)
+    variance = body.mean(body.op("Mul", centered, centered), *axes)
     root = body.op("Sqrt", body.op("Add", variance, body.number(epsilon, *like)))
-    return body.op("Div", centred, root), mean, root
+    return body.op("Div", centered, root), mean, root
 
 
 def rms_norm(body: Body, x: str, epsilon: float, axes: tuple[int, ...], *like: str) -> tuple[str, str]:

@@ -15,8 +15,8 @@ from .registry import expands
 def _require_plain_cache(body: Body) -> None:
     for name, plain in (("k_quant_type", "NONE"), ("v_quant_type", "NONE")):
         if body.text(name, plain) != plain:
-            raise body.block("a quantised cache is not supported", "Export a float cache", name)
-    body.ignore("kv_cache_bit_width")  # means nothing without quantisation
+            raise body.block("a quantized cache is not supported", "Export a float cache", name)
+    body.ignore("kv_cache_bit_width")  # means nothing without quantization
     body.ignore_inputs(12, 13)  # nor do the scales
     if body.boolean("sliding_window_cache"):
         raise body.block(
@@ -44,7 +44,7 @@ def _operands(body: Body, heads: int, groups: int) -> tuple[list[str], int]:
     return [body.transpose(row, 0, 2, 1, 3) for row in rows], head_size
 
 
-def _normalised(body: Body, q: str, k: str) -> tuple[str, str]:
+def _normalized(body: Body, q: str, k: str) -> tuple[str, str]:
     """q and k over the roots of the mean squares of each head, times their weights [d], where these are given."""
     names = ("qk_norm_epsilon", "q_norm_epsilon", "k_norm_epsilon")
     if not body.has_input(14) and not body.has_input(15):
@@ -133,7 +133,7 @@ def group_query_attention(body: Body) -> None:
     """Attention in which several heads share a key, causal or not; the batch entries may have pasts of different lengths.
 
     Inputs: query (or q, k, v in one), [key], [value], [past key], [past value], seqlens_k [b] (valid keys - 1), total
-    length, [cosines], [sines], [positions], [attention bias], [sinks], [scales of a quantised cache (two)], [weights of
+    length, [cosines], [sines], [positions], [attention bias], [sinks], [scales of a quantized cache (two)], [weights of
     norms of q and k (two)], [valid queries [b]]. Outputs: y, present key, present value.
     """
     _require_plain_cache(body)
@@ -151,7 +151,7 @@ def group_query_attention(body: Body) -> None:
         # The first call has no past, whatever padding its shorter entries end with.
         past = body.op("Max", body.op("Sub", valid, length), body.const(0, "int64"))
         past = body.op("Where", body.op("Equal", total, length), body.const(0, "int64"), past)
-    q, k = _normalised(body, q, k)
+    q, k = _normalized(body, q, k)
     places = body.op("Add", body.unsqueeze(past, 1), body.unsqueeze(positions(body, length), 0))
     if body.boolean("do_rotary"):
         chosen = _rotary_places(body, places, length, total)

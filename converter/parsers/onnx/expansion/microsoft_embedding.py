@@ -9,7 +9,7 @@ from onnx import TensorProto
 
 from .body import Body
 from .formulas import layer_norm
-from .quantised_parts import dequantised
+from .quantized_parts import dequantized
 from .registry import expands
 
 
@@ -41,7 +41,7 @@ def embed_layer_normalization(body: Body) -> None:
 
 
 @expands("QEmbedLayerNormalization")
-def quantised_embed_layer_normalization(body: Body) -> None:
+def quantized_embed_layer_normalization(body: Body) -> None:
     """The same with tables of 8 bits in inputs 2 to 6, their scales in 8 to 12 and their zero points in 13 to 17."""
     names = []
     for index in range(2, 7):
@@ -50,7 +50,7 @@ def quantised_embed_layer_normalization(body: Body) -> None:
             body.ignore_inputs(index, scale, point)
             names.append("")
         else:
-            names.append(dequantised(body, body.input(index), body.input(scale), body.input(point)))
+            names.append(dequantized(body, body.input(index), body.input(scale), body.input(point)))
     words, positions, segments, gamma, beta = names
     _embedded(body, _Tables(words, positions, segments, gamma, beta, body.input(8)), "")
 
@@ -66,8 +66,8 @@ def _embedded(body: Body, tables: _Tables, chosen: str) -> str:
     total = body.op("Add", total, places)
     if tables.segments:
         total = body.op("Add", total, body.op("Gather", tables.segments, body.input(1), axis=0))
-    normalised, _, _ = layer_norm(body, total, body.real("epsilon", 1e-12), (-1,), tables.like)
-    body.result(0, body.op("Add", body.op("Mul", normalised, tables.gamma), tables.beta))
+    normalized, _, _ = layer_norm(body, total, body.real("epsilon", 1e-12), (-1,), tables.like)
+    body.result(0, body.op("Add", body.op("Mul", normalized, tables.gamma), tables.beta))
     if body.has_output(1):
         body.result(1, _mask_index(body, ids))
     else:

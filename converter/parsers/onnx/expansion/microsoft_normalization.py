@@ -1,4 +1,4 @@
-"""Normalisations of onnxruntime. It knew LayerNormalization before operator set 17 did."""
+"""Normalizations of onnxruntime. It knew LayerNormalization before operator set 17 did."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def layer_normalization(body: Body) -> None:
     body.ignore("stash_type")
     x, scale = body.input(0), body.input(1)
     axes, epsilon = _last_axes(body, x), body.real("epsilon", 1e-5)
-    normalised, mean, root = layer_norm(body, x, epsilon, axes, x, scale)
-    body.result(0, _affine(body, normalised, scale, _optional(body, 2)))
+    normalized, mean, root = layer_norm(body, x, epsilon, axes, x, scale)
+    body.result(0, _affine(body, normalized, scale, _optional(body, 2)))
     body.result(1, mean)
     _inverse(body, 2, root)
 
@@ -45,12 +45,12 @@ def layer_normalization(body: Body) -> None:
 @expands("SimplifiedLayerNormalization", domain="")
 @expands("SimplifiedLayerNormalization", domain=MICROSOFT)
 def simplified_layer_normalization(body: Body) -> None:
-    """Root mean square normalisation."""
+    """Root mean square normalization."""
     body.ignore("stash_type")
     x, scale = body.input(0), body.input(1)
     axes, epsilon = _last_axes(body, x), body.real("epsilon", 1e-5)
-    normalised, root = rms_norm(body, x, epsilon, axes, x, scale)
-    body.result(0, body.op("Mul", normalised, scale))
+    normalized, root = rms_norm(body, x, epsilon, axes, x, scale)
+    body.result(0, body.op("Mul", normalized, scale))
     _inverse(body, 1, root)
 
 
@@ -68,8 +68,8 @@ def skip_layer_normalization(body: Body) -> None:
     """Inputs: x, skip, gamma, [beta], [bias]. Outputs: y, [mean], [1 / deviation], [the sum]."""
     total = _skip_sum(body, 4)
     like, epsilon = [name for name in body.node.input if name], body.real("epsilon", 1e-12)
-    normalised, mean, root = layer_norm(body, total, epsilon, (-1,), *like)
-    body.result(0, _affine(body, normalised, body.input(2), _optional(body, 3)))
+    normalized, mean, root = layer_norm(body, total, epsilon, (-1,), *like)
+    body.result(0, _affine(body, normalized, body.input(2), _optional(body, 3)))
     body.result(1, mean)
     _inverse(body, 2, root)
 
@@ -81,24 +81,24 @@ def skip_simplified_layer_normalization(body: Body) -> None:
         raise body.block("the output 'mean' has no meaning here", "Export the model without it")
     total = _skip_sum(body, 3)
     like, epsilon = [name for name in body.node.input if name], body.real("epsilon", 1e-12)
-    normalised, root = rms_norm(body, total, epsilon, (-1,), *like)
-    body.result(0, body.op("Mul", normalised, body.input(2)))
+    normalized, root = rms_norm(body, total, epsilon, (-1,), *like)
+    body.result(0, body.op("Mul", normalized, body.input(2)))
     _inverse(body, 2, root)
 
 
 def _group_norm(body: Body, x: str) -> str:
-    """Group normalisation of channels-last x, with its activation (0 none, 1 x * sigmoid(x))."""
+    """Group normalization of channels-last x, with its activation (0 none, 1 x * sigmoid(x))."""
     gamma, beta, groups = body.input(1), body.input(2), body.integer("groups")
     if groups < 1:
         raise body.block(f"{groups} is not a number of groups", "Export the model again", "groups")
     last = body.boolean("channels_last", True)
     image = body.transpose(x, 0, 3, 1, 2) if last else x
     rows = body.reshape(image, 0, groups, -1)
-    # An instance normalisation in groups, as PyTorch exports it: the pipeline knows this form.
+    # An instance normalization in groups, as PyTorch exports it: the pipeline knows this form.
     ones, zeros = (body.cast_like(body.const([value] * groups, "float32"), gamma) for value in (1.0, 0.0))
     epsilon = body.real("epsilon", 1e-5)
-    normalised = body.op("InstanceNormalization", rows, ones, zeros, epsilon=epsilon)
-    back = body.op("Reshape", normalised, body.op("Shape", image))
+    normalized = body.op("InstanceNormalization", rows, ones, zeros, epsilon=epsilon)
+    back = body.op("Reshape", normalized, body.op("Shape", image))
     channels = (body.reshape(value, -1, 1, 1) for value in (gamma, beta))
     scale, bias = (body.cast_like(value, x, gamma) for value in channels)
     result = _affine(body, back, scale, bias)

@@ -12,7 +12,7 @@ from .registry import expands
 def rotated(body: Body, x: str, head_size: int, cos: str, sin: str, width: int, interleaved: bool) -> str:
     """Rotates the pairs of the first `width` numbers of heads x; cos and sin are [batch or 1, 1, sequence, width / 2].
 
-    Pairs are neighbours when `interleaved`, otherwise a number and the one width / 2 further.
+    Pairs are neighbors when `interleaved`, otherwise a number and the one width / 2 further.
     """
     if not 0 < width <= head_size or width % 2:
         raise body.block(f"{width} rotated numbers do not fit heads of {head_size}", "Export the model again")

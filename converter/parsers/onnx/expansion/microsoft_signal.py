@@ -12,7 +12,7 @@ def real_transform(body: Body) -> None:
     if body.integer("signal_ndim", 1) != 1:
         raise body.block("transforms of several dimensions are not supported", "Use one per axis", "signal_ndim")
     if body.boolean("normalized"):
-        raise body.block("a normalised transform is not supported", "Scale the result instead", "normalized")
+        raise body.block("a normalized transform is not supported", "Scale the result instead", "normalized")
     if not body.boolean("onesided", True):
         raise body.block("both halves of a spectrum are not supported", "Use DFT", "onesided")
     x = body.input(0)

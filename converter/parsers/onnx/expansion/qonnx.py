@@ -1,4 +1,4 @@
-"""The quantisers of QONNX, which Brevitas exports: floats rounded to what integers of any width represent.
+"""The quantizers of QONNX, which Brevitas exports: floats rounded to what integers of any width represent.
 
 Constants, and activations of up to 8 bits that are rounded half to even, go through QuantizeLinear and DequantizeLinear, so that
 they are stored and computed with as integers; the rest is computed in floats as the definition says it.
@@ -13,7 +13,7 @@ import numpy as np
 from mslite.converter.parsers.short_types import Floats
 
 from .body import Body
-from .quantised_parts import plain_result
+from .quantized_parts import plain_result
 from .registry import expands
 
 _QONNX, _BREVITAS = "qonnx.custom_op.general", "onnx.brevitas"
@@ -57,7 +57,7 @@ def _bits(body: Body, index: int) -> float:
     if array is None:
         raise body.block(f"the bit width (input {index}) is no constant of this file", _EXPORT)
     if array.size != 1:
-        raise body.block(f"input {index} has {array.size} bit widths; one is supported", "Quantise all channels alike")
+        raise body.block(f"input {index} has {array.size} bit widths; one is supported", "Quantize all channels alike")
     bits = float(array.reshape(-1)[0])
     if not 1 <= bits <= _MOST_BITS:
         raise body.block(f"a bit width of {bits:g} is not supported", f"Use 1 to {_MOST_BITS} bits")
@@ -235,4 +235,4 @@ def truncated(body: Body) -> None:
 @expands("FloatQuant", domain=_QONNX)
 @expands("FloatQuant", domain=_BREVITAS)
 def float_quant(body: Body) -> None:
-    raise body.block("quantisation to floats of few bits is not supported", "Quantise to integers (Quant)")
+    raise body.block("quantization to floats of few bits is not supported", "Quantize to integers (Quant)")

@@ -33,7 +33,7 @@ def maximum_of_image(node: Node, writer: Writer, version: Version) -> Sequence[V
 
 @decomposes("Resize")
 def nearest_of_whole_factors(node: Node, writer: Writer, version: Version) -> Sequence[Value] | None:
-    """Between half-pixel centres the nearest pixel of output i is floor(i / factor) where the factor is a whole number."""
+    """Between half-pixel centers the nearest pixel of output i is floor(i / factor) where the factor is a whole number."""
     op = node.op
     assert isinstance(op, Resize)
     if op.method is not ResizeMethod.NEAREST or op.coordinate_transform_mode is not CoordinateTransformMode.HALF_PIXEL:

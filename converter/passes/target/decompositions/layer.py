@@ -16,7 +16,7 @@ from mslite.converter.mindir.ops.quantization import QuantDTypeCast
 from mslite.converter.mindir.ops.rearrange import Transpose
 from mslite.converter.mindir.ops.recurrent import GRU, LSTM, GRUSequence, LSTMSequence, RNNSequence
 from mslite.converter.mindir.ops.reduction import ReduceFusion
-from mslite.converter.mindir.quantised import channel_axis, is_quantised, real_numbers
+from mslite.converter.mindir.quantized import channel_axis, is_quantized, real_numbers
 from mslite.converter.passes.target.writer import Writer
 
 Numbers = npt.NDArray[np.float32]
@@ -191,7 +191,7 @@ def real_value(node: Node, index: int, writer: Writer) -> Value:
     value = node.inputs[index]
     if value.data is not None:
         return writer.const(real_array(node, index), name=value.name)
-    if not is_quantised(value):
+    if not is_quantized(value):
         return value
     if value.dtype is not DataType.INT8:
         raise Blocked(f"'{value.name}' has integers of 16 bits", REMEDY)

@@ -1,4 +1,4 @@
-"""Normalisations in sums and products."""
+"""Normalizations in sums and products."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def group_norm(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
     shape = known_shape(x)
     rows = writer.emit(Reshape(), x, writer.ints(0, op.num_groups, -1))
     axes = writer.ints(2)
-    centred = writer.emit(SubFusion(), rows, writer.emit(_MEAN, rows, axes))
-    y = _over_root(centred, axes, op.epsilon, writer)
+    centered = writer.emit(SubFusion(), rows, writer.emit(_MEAN, rows, axes))
+    y = _over_root(centered, axes, op.epsilon, writer)
     if sum(size < 0 for size in shape) > 1:
         y = writer.emit(Reshape(), y, writer.emit(Shape(), x))
     else:

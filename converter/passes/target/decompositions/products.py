@@ -17,7 +17,7 @@ from mslite.converter.mindir.ops.assembly import BroadcastTo, Concat, StridedSli
 from mslite.converter.mindir.ops.enums import ActivationType, DataType
 from mslite.converter.mindir.ops.matmul import FullConnection, MatMulFusion
 from mslite.converter.mindir.ops.rearrange import Reshape, Shape
-from mslite.converter.mindir.quantised import is_quantised
+from mslite.converter.mindir.quantized import is_quantized
 from mslite.converter.passes.graph_edit import changed
 from mslite.converter.passes.target.decompositions.functions import REMEDY
 from mslite.converter.passes.target.decompositions.shapes import known_shape, reshaped
@@ -47,7 +47,7 @@ def activation_apart(node: Node, writer: Writer, version: Version) -> Sequence[V
     kind = getattr(node.op, "activation_type", ActivationType.NO_ACTIVATION)
     if kind is ActivationType.NO_ACTIVATION:
         raise Blocked("it is not written in other operators", REMEDY)
-    if is_quantised(node.outputs[0]) and kind not in _BOUNDS:
+    if is_quantized(node.outputs[0]) and kind not in _BOUNDS:
         raise Blocked(f"{kind.name} of stored integers is not the bound of their range", REMEDY)
     y = _emit_like(node, changed(node.op, activation_type=ActivationType.NO_ACTIVATION), writer, *node.inputs)
     return [_activated(node, y, kind, writer)]
@@ -71,14 +71,14 @@ def matrix_product(node: Node, writer: Writer, version: Version) -> Sequence[Val
     assert isinstance(op, MatMulFusion)
     kind = op.activation_type
     late = [value for value in bias if not value.is_constant]
-    if is_quantised(node.outputs[0]) and (late or kind not in _BOUNDS):
+    if is_quantized(node.outputs[0]) and (late or kind not in _BOUNDS):
         raise Blocked(f"on stored integers, {kind.name} or a bias at run time are not apart from it", REMEDY)
     plain = dataclasses.replace(op, activation_type=ActivationType.NO_ACTIVATION)
     known = [value for value in bias if value.is_constant]
     a, b, plain = _as_matrices(a, b, plain, writer)
     shape = known_shape(node.outputs[0])
     batch_a, batch_b = known_shape(a)[:-2], known_shape(b)[:-2]
-    if batch_a and not batch_b and not plain.transpose_a and b.data is not None and not is_quantised(node.outputs[0]):
+    if batch_a and not batch_b and not plain.transpose_a and b.data is not None and not is_quantized(node.outputs[0]):
         y = _fully_connected(node, a, b, known, plain, writer)
     elif batch_a and not batch_b and not plain.transpose_a:
         rows = _renamed(reshaped(a, (-1, known_shape(a)[-1]), writer), a)

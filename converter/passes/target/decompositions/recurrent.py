@@ -14,7 +14,7 @@ from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.mindir.ops.quantization import QuantDTypeCast
 from mslite.converter.mindir.ops.rearrange import ReverseV2, Transpose
 from mslite.converter.mindir.ops.recurrent import GRU, LSTM
-from mslite.converter.mindir.quantised import is_quantised
+from mslite.converter.mindir.quantized import is_quantized
 from mslite.converter.passes.target.decompositions.layer import REMEDY, Layer, Numbers, read_layer, zero_state
 from mslite.converter.passes.target.decompositions.unrolled import unroll
 from mslite.converter.passes.target.writer import Writer, decomposes
@@ -28,7 +28,7 @@ def recurrent(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
     layer = read_layer(node, writer)
     results = _native(layer, writer) if _is_native(layer) else unroll(layer, writer)
     for old in node.outputs:
-        if _is_read(old, writer) and is_quantised(old) and old.dtype is not DataType.INT8:
+        if _is_read(old, writer) and is_quantized(old) and old.dtype is not DataType.INT8:
             raise Blocked(f"its result '{old.name}' has integers of 16 bits", REMEDY)
     return [
         _as_wanted(layer, old, new, index, writer)
@@ -120,7 +120,7 @@ def _as_wanted(layer: Layer, old: Value, new: Value, index: int, writer: Writer)
     """A result in the layout and the type in which the node gives it."""
     if layer.op.layout:
         new = writer.emit(Transpose(), new, writer.ints(2, 0, 1, 3) if index == 0 else writer.ints(1, 0, 2))
-    if not is_quantised(old):
+    if not is_quantized(old):
         return new
     if not _is_read(old, writer):
         old.dtype, old.quant = DataType.FLOAT32, ()

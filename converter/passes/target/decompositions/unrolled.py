@@ -22,7 +22,7 @@ from mslite.converter.passes.target.writer import Writer
 
 _MOST_STEPS = 64
 _EPSILON = 1e-8
-"""Of the normalisation in TensorFlow Lite's LSTM."""
+"""Of the normalization in TensorFlow Lite's LSTM."""
 
 
 def unroll(layer: Layer, writer: Writer) -> list[Value]:
@@ -224,16 +224,16 @@ class _Direction:
 
     def _gate(self, gate: int, x: Value) -> Value:
         if self.layer.normalization is not None:
-            x = self._normalised(gate, x)
+            x = self._normalized(gate, x)
         return self._clipped(x)
 
-    def _normalised(self, gate: int, x: Value) -> Value:
+    def _normalized(self, gate: int, x: Value) -> Value:
         writer, axis = self.writer, self.writer.ints(2)
         mean = ReduceFusion(mode=ReduceMode.ReduceMean, keep_dims=True)
-        centred = self.sub(x, writer.emit(mean, x, axis))
-        variance = writer.emit(mean, writer.emit(Square(), centred), axis)
+        centered = self.sub(x, writer.emit(mean, x, axis))
+        variance = writer.emit(mean, writer.emit(Square(), centered), axis)
         deviation = writer.emit(Rsqrt(), self.add(variance, self._const([_EPSILON], "epsilon")))
         assert self.layer.normalization is not None
         scale = np.split(self.layer.normalization[self.direction], 4)[gate]
-        scaled = self.mul(self.mul(centred, deviation), self._const(scale, f"scale{gate}"))
+        scaled = self.mul(self.mul(centered, deviation), self._const(scale, f"scale{gate}"))
         return self.add(scaled, self._const(np.split(self._late_bias, 4)[gate], f"bias{gate}"))

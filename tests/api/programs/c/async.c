@@ -1,4 +1,4 @@
-/* async MODEL.ms: requests with handles, one of which is cancelled while it waits. */
+/* async MODEL.ms: requests with handles, one of which is canceled while it waits. */
 #include <pthread.h>
 #include <stdio.h>
 
@@ -49,8 +49,8 @@ int main(int argc, char **argv) {
 
   if (!MSAsyncRunCancel(runs[1])) return fail("it does not wait");
   if (second.calls != 1 || second.status != kMSStatusLiteServiceDeny) return fail("who cancels tells");
-  if (!MSAsyncRunIsDone(runs[1]) || MSAsyncRunWait(runs[1]) != kMSStatusLiteServiceDeny) return fail("cancelled");
-  if (MSAsyncRunCancel(runs[1])) return fail("cancelled twice");
+  if (!MSAsyncRunIsDone(runs[1]) || MSAsyncRunWait(runs[1]) != kMSStatusLiteServiceDeny) return fail("canceled");
+  if (MSAsyncRunCancel(runs[1])) return fail("canceled twice");
   if (outputs[1].handle_num != 0) return fail("outputs of what never ran");
   if (first.calls != 0 || MSAsyncRunIsDone(runs[0]) || MSAsyncRunIsDone(runs[2])) return fail("another one has ended");
 

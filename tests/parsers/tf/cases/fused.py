@@ -1,4 +1,4 @@
-"""What graph optimisers write."""
+"""What graph optimizers write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Quantisation and cells."""
+"""Quantization and cells."""
 
 from __future__ import annotations
 

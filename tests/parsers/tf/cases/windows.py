@@ -1,4 +1,4 @@
-"""Convolutions, pooling and normalisation."""
+"""Convolutions, pooling and normalization."""
 
 from __future__ import annotations
 

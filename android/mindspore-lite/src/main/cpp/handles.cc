@@ -126,7 +126,7 @@ int64_t AddHandle(Kind kind, std::shared_ptr<Object> object) {
 std::shared_ptr<Object> FindHandle(int64_t handle, Kind kind) {
   if (handle == 0) {
     throw Failure{static_cast<int32_t>(kLiteUninitializedObj),
-                  std::string("the ") + NameOf(kind) + " is not initialised"};
+                  std::string("the ") + NameOf(kind) + " is not initialized"};
   }
   if (!IsOfKind(handle, kind)) {
     throw Misuse{static_cast<int32_t>(kLiteUninitializedObj),

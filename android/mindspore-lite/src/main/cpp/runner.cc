@@ -119,7 +119,7 @@ JAVA_METHOD(jlongArray, ModelParallelRunner, Tensors)(JNIEnv *env, jobject, jlon
     const std::vector<MSTensor> tensors = which == 0 ? object->runner.GetInputs() : object->runner.GetOutputs();
     if (tensors.empty()) {
       throw mslite::java::Failure{static_cast<int32_t>(mindspore::kLiteUninitializedObj),
-                                  "the runner is not initialised"};
+                                  "the runner is not initialized"};
     }
     std::vector<int64_t> handles;
     handles.reserve(tensors.size());

@@ -20,11 +20,11 @@ final class AsyncResult {
       tensors.add(MSTensor.owned(output));
     }
     if (!future.complete(tensors)) {
-      tensors.forEach(MSTensor::free); // cancelled: nobody gets them
+      tensors.forEach(MSTensor::free); // canceled: nobody gets them
     }
   }
 
-  /** Cancelling it ends the request. */
+  /** Canceling it ends the request. */
   private final class Request extends CompletableFuture<List<MSTensor>> {
     @Override
     public boolean cancel(boolean mayInterruptIfRunning) {

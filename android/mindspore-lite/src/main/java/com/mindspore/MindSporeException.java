@@ -19,7 +19,7 @@ public class MindSporeException extends RuntimeException {
   /** This library does not have what was asked for. */
   public static final int NOT_SUPPORTED = -7;
 
-  /** The object is not built, not initialised, or freed. */
+  /** The object is not built, not initialized, or freed. */
   public static final int UNINITIALIZED = -9;
 
   /** A file cannot be read. */

@@ -70,7 +70,7 @@ public class Model extends ModelNative {
   public void buildOrThrow(Graph graph, MSContext context, TrainCfg cfg) {
     long config = cfg == null ? 0 : cfg.getTrainCfgPtr();
     if (cfg != null && config == 0) {
-      throw new MindSporeException(MindSporeException.UNINITIALIZED, "TrainCfg is not initialised; call init()");
+      throw new MindSporeException(MindSporeException.UNINITIALIZED, "TrainCfg is not initialized; call init()");
     }
     nativeBuildGraph(handle(), given(graph, "the graph").getGraphPtr(), of(context), config);
   }
@@ -143,7 +143,7 @@ public class Model extends ModelNative {
    * came. Until all have ended, inputs may be read but not changed, outputs not read, and the model not be resized or
    * run by {@link #predict()}: each throws a {@link HandleMisuseException}.
    *
-   * <p>Cancelling the future ends this request and no other: one that waits is never begun and has ended when {@code
+   * <p>Canceling the future ends this request and no other: one that waits is never begun and has ended when {@code
    * cancel} returns, one that runs ends before its next operator.
    *
    * @return tensors with a copy of the results, to be freed by the caller; or the {@link MindSporeException} that says
@@ -314,7 +314,7 @@ public class Model extends ModelNative {
     return nativeGetTrainMode(handle());
   }
 
-  /** Of all optimisers. */
+  /** Of all optimizers. */
   public boolean setLearningRate(float learningRate) {
     return attempt(() -> nativeSetLearningRate(handle(), learningRate));
   }
@@ -329,7 +329,7 @@ public class Model extends ModelNative {
    *
    * @param virtualBatchMultiplier less than 2: an update for each step again, with the learning rate of before
    * @param learningRate negative: the present one, divided by the multiplier
-   * @param momentum of batch normalisation; negative: the present one, divided by the multiplier
+   * @param momentum of batch normalization; negative: the present one, divided by the multiplier
    */
   public boolean setupVirtualBatch(int virtualBatchMultiplier, float learningRate, float momentum) {
     return attempt(() -> nativeSetupVirtualBatch(handle(), virtualBatchMultiplier, learningRate, momentum));

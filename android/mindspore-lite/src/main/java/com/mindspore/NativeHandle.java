@@ -121,7 +121,7 @@ public abstract class NativeHandle implements AutoCloseable {
   protected final long handle() {
     long value = handleOrNone();
     if (value == NONE) {
-      throw new MindSporeException(MindSporeException.UNINITIALIZED, name() + " is not initialised");
+      throw new MindSporeException(MindSporeException.UNINITIALIZED, name() + " is not initialized");
     }
     return value;
   }

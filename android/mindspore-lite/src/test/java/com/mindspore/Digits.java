@@ -16,7 +16,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 
-/** The digit recogniser of {@code examples/digits}, and its test images. Images are [1, 8, 8, 1], results [1, 10]. */
+/** The digit recognizer of {@code examples/digits}, and its test images. Images are [1, 8, 8, 1], results [1, 10]. */
 final class Digits {
   static final int PIXELS = 64;
   static final int CLASSES = 10;

@@ -70,7 +70,7 @@ class HandleTest {
     context.free();
     misuse(context::getThreadNum);
     misuse(() -> new Model().build(Digits.FILE, ModelType.MT_MINDIR_LITE, context));
-    assertTrue(context.init(), "may be initialised again");
+    assertTrue(context.init(), "may be initialized again");
     assertEquals(2, context.getThreadNum());
   }
 

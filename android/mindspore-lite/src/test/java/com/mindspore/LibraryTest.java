@@ -40,7 +40,7 @@ class LibraryTest {
       assertFalse(context.getEnableParallel());
       assertFalse(context.addDeviceInfo(DeviceType.DT_CPU, false));
       context.setThreadNum(3);
-      assertTrue(context.getLastError().contains("not initialised"), context.getLastError());
+      assertTrue(context.getLastError().contains("not initialized"), context.getLastError());
       assertFalse(context.init(-1, CpuBindMode.NO_BIND));
       assertFalse(context.init(1, 7));
       assertTrue(context.init());

@@ -121,7 +121,7 @@ class ModelTest {
       assertFalse(model.build((String) null, ModelType.MT_MINDIR_LITE, context));
       assertFalse(model.build("with\0nul.ms", ModelType.MT_MINDIR_LITE, context));
       assertFalse(model.build(Digits.FILE, ModelType.MT_MINDIR_LITE, empty));
-      assertTrue(model.getLastError().contains("context is not initialised"), model.getLastError());
+      assertTrue(model.getLastError().contains("context is not initialized"), model.getLastError());
       assertTrue(empty.init());
       assertFalse(model.build(Digits.FILE, ModelType.MT_MINDIR_LITE, empty), "no device");
       assertTrue(empty.addDeviceInfo(DeviceType.DT_GPU, false));

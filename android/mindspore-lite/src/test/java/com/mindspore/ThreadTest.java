@@ -112,7 +112,7 @@ class ThreadTest {
   }
 
   @Test
-  void cancellingARequestEndsItAlone() throws Exception {
+  void cancelingARequestEndsItAlone() throws Exception {
     try (Model model = Digits.model();
         MSTensor image = Digits.imageTensor(1);
         MSTensor other = Digits.imageTensor(2)) {

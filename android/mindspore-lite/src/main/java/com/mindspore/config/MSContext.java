@@ -4,7 +4,7 @@ import com.mindspore.MindSporeException;
 import com.mindspore.NativeHandle;
 import java.util.ArrayList;
 
-/** Where and how a model runs. It has to be initialised, and needs at least one device. */
+/** Where and how a model runs. It has to be initialized, and needs at least one device. */
 public class MSContext extends NativeHandle {
   private static final int DEFAULT_THREADS = 2;
   private static final int DEFAULT_FREQUENCY = 3;

@@ -5,7 +5,7 @@ import com.mindspore.NativeHandle;
 import java.util.ArrayList;
 import java.util.HashMap;
 
-/** Settings of a {@link com.mindspore.ModelParallelRunner}. It has to be initialised. */
+/** Settings of a {@link com.mindspore.ModelParallelRunner}. It has to be initialized. */
 public class RunnerConfig extends NativeHandle {
   public RunnerConfig() {
     super(0, true);
@@ -23,7 +23,7 @@ public class RunnerConfig extends NativeHandle {
   private static long contextOf(MSContext context) {
     long handle = context.getMSContextPtr();
     if (handle == MindsporeLite.POINTER_DEFAULT_VALUE) {
-      throw new MindSporeException(MindSporeException.UNINITIALIZED, "the context is not initialised");
+      throw new MindSporeException(MindSporeException.UNINITIALIZED, "the context is not initialized");
     }
     return handle;
   }

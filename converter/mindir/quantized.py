@@ -1,0 +1,123 @@
+"""Quantized tensors: what their records mean, and which operators only move them.
+
+An INT8 or INT16 value with records stands for real numbers: real = scale * (q - zero point), with one record for the
+whole tensor or one per index of one dimension. Unsigned source tensors are stored signed, shifted by half their range.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from .graph import Array, Node, Value
+from .ops import Operator
+from .ops.convolution import Conv2dTransposeFusion
+from .ops.enums import DataType
+from .ops.matmul import MatMulFusion
+from .ops.recurrent import LSTMSequence
+from .ops.tables import QuantParam
+
+NARROW = frozenset({DataType.INT8, DataType.UINT8, DataType.INT16, DataType.UINT16})
+"""Types whose elements are stored integers when the value has records."""
+
+SHIFTS = {DataType.UINT8: 128, DataType.UINT16: 1 << 15}
+"""Unsigned types, and what is subtracted from their elements to store them signed."""
+
+SIGNED = {DataType.UINT8: DataType.INT8, DataType.UINT16: DataType.INT16}
+
+ROUND_HALF_TO_EVEN = 3
+"""`QuantParam.roundType` where numbers half-way between two integers go to the even one; else they go away from zero.
+MindSpore Lite writes 1 and 2; this number is ours."""
+
+MOVES = frozenset(
+    {"Reshape", "Flatten", "ExpandDims", "Squeeze", "Unsqueeze", "Transpose", "DepthToSpace", "SpaceToDepth",
+     "BatchToSpace", "BatchToSpaceND", "ReverseV2", "ReverseSequence", "Concat", "Stack", "Unstack", "Split",
+     "SliceFusion", "StridedSlice", "Crop", "TileFusion", "BroadcastTo", "Gather", "GatherNd", "GatherD"}
+)  # fmt: skip
+"""Operators whose results are elements of their operands: nothing is computed when all have the same records."""
+
+ON_INTEGERS = frozenset(
+    {"Abs", "Activation", "AddFusion", "AddN", "ArgMaxFusion", "ArgMinFusion", "AvgPoolFusion", "Ceil", "Clip",
+     "Conv2DFusion", "Conv2dTransposeFusion", "Cos", "CumSum", "DepthToSpace", "DetectionPostProcess", "DivFusion",
+     "Eltwise", "Elu", "Equal", "Erf", "ExpFusion", "Floor", "FullConnection", "Greater", "GreaterEqual",
+     "HardSigmoid", "L2NormalizeFusion", "LSTMSequence", "LeakyRelu", "Less", "LessEqual", "Log", "LogSoftmax",
+     "MatMulFusion", "MaxPoolFusion", "Maximum", "Minimum", "MulFusion", "Neg", "NotEqual", "PReLUFusion", "PadFusion",
+     "Reciprocal", "ReduceFusion", "Resize", "Round", "Rsqrt", "Sign", "Sin", "Softmax", "SpaceToBatchND", "Sqrt", "Square",
+     "SquaredDifference", "StoredLSTMCell", "StoredSVDF", "SubFusion", "TopKFusion", "Where"}
+)  # fmt: skip
+"""Operators that nodes on stored integers may have, besides those that only move them."""
+
+LOOKS = frozenset({"Shape", "Rank", "Size"})
+"""Operators that see no elements."""
+
+
+def is_quantized(value: Value) -> bool:
+    """True for a value whose stored integers stand for real numbers."""
+    return bool(value.quant) and value.dtype in NARROW
+
+
+def same_records(a: Sequence[QuantParam], b: Sequence[QuantParam]) -> bool:
+    """True when stored integers mean the same under both."""
+    return len(a) == len(b) and all(
+        mine.scale == theirs.scale and mine.zeroPoint == theirs.zeroPoint for mine, theirs in zip(a, b, strict=True)
+    )
+
+
+def channel_axis(op: Operator, index: int, inputs: Sequence[Value]) -> int:
+    """The dimension to which several records of constant operand `index` belong, as MindSpore Lite reads files."""
+    rank = inputs[index].rank or 0
+    if isinstance(op, MatMulFusion) and index < 2:
+        transposed = op.transpose_a if index == 0 else op.transpose_b
+        return rank - 1 if (index == 0) == transposed else rank - 2
+    if isinstance(op, LSTMSequence):
+        return 1
+    if isinstance(op, Conv2dTransposeFusion):
+        return 0 if op.group == op.in_channel == op.out_channel else rank - 1
+    if op.name == "Gather" and index == 0 and len(inputs) > 2:
+        axis = inputs[2].data
+        if axis is not None and axis.size == 1:
+            return int(axis.reshape(-1)[0].astype(np.int64)) % max(rank, 1)
+    return 0
+
+
+def channel_axis_before_2(op: Operator, index: int, inputs: Sequence[Value]) -> int:
+    """The same for files of versions before 1.6."""
+    if isinstance(op, MatMulFusion) and index < 2:
+        return int(op.transpose_a) if index == 0 else int(not op.transpose_b)
+    return 0
+
+
+def real_numbers(data: Array, records: Sequence[QuantParam], axis: int) -> npt.NDArray[np.float32]:
+    """scale * (q - zero point), the product in float64, as float32. Raises ValueError for records that do not fit.
+
+    Channels of the first dimension may have several records each: for equal runs of their elements."""
+    scales = np.array([record.scale for record in records], np.float64)
+    points = np.array([record.zeroPoint for record in records], np.float64)
+    if len(records) > 1:
+        channels = data.shape[axis] if 0 <= axis < data.ndim else 0
+        is_grouped = axis == 0 and 0 < channels < len(records) and len(records) % channels == 0
+        if is_grouped and data.size % len(records) == 0:
+            return real_numbers(data.reshape(len(records), -1), records, 0).reshape(data.shape)
+        if channels != len(records):
+            raise ValueError(f"{len(records)} scales do not fit dimension {axis} of the shape {data.shape}")
+        shape = [-1 if index == axis else 1 for index in range(data.ndim)]
+        scales, points = scales.reshape(shape), points.reshape(shape)
+    elif data.ndim == 0:  # a number stays one
+        scales, points = scales.reshape(()), points.reshape(())
+    with np.errstate(over="ignore"):
+        return np.asarray((data.astype(np.float64) - points) * scales).astype(np.float32)
+
+
+def as_real(value: Value, data: Array) -> Array:
+    """What the elements of an activation mean: real numbers where they are stored integers with one record."""
+    return real_numbers(data, value.quant, 0) if is_quantized(value) else data
+
+
+def only_moves(node: Node) -> bool:
+    """True for a node that passes stored integers on without reading their records."""
+    if node.op.name in LOOKS:
+        return True
+    records = [value.quant for value in (*node.inputs, *node.outputs) if is_quantized(value)]
+    return node.op.name in MOVES and all(same_records(record, records[0]) for record in records)

@@ -1,0 +1,140 @@
+"""Quantized convolutions, matrix products and attention, of the standard and of onnxruntime."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from onnx import TensorProto
+
+from .body import Body
+from .microsoft_attention import Operands, self_attention
+from .quantized_parts import (
+    bias_scale,
+    channels_first,
+    channels_last,
+    dequantized,
+    operand,
+    optional,
+    plain_result,
+    quantized_result,
+)
+from .registry import STANDARD, expands
+
+_CONV_ATTRIBUTES = ("auto_pad", "dilations", "group", "kernel_shape", "pads", "strides")
+
+
+def _conv(body: Body, x: str, weight: str, bias: str = "") -> str:
+    body.ignore(*_CONV_ATTRIBUTES)
+    inputs = [x, weight, *([bias] if bias else [])]
+    name = body.many("Conv", inputs, 1)[0]
+    kept = [attribute for attribute in body.node.attribute if attribute.name in _CONV_ATTRIBUTES]
+    body.nodes[-1].attribute.extend(kept)
+    return name
+
+
+@expands("QLinearConv", domain=STANDARD)
+@expands("QLinearConv")
+def qlinear_conv(body: Body) -> None:
+    """Inputs x, its scale and zero point, w with theirs (per output channel), scale and zero point of y, [int32 bias]."""
+    last = body.boolean("channels_last")
+    x, rank, bias = operand(body, 0), body.rank(body.input(0)) if last else 0, ""
+    if body.has_input(8):
+        bias = dequantized(body, body.input(8), bias_scale(body, body.input(1), body.input(4)), axis=0)
+    y = _conv(body, channels_first(body, x, rank) if last else x, operand(body, 3, 0), bias)
+    quantized_result(body, channels_last(body, y, rank) if last else y, 6)
+
+
+@expands("ConvInteger", "MatMulInteger", "DynamicQuantizeLinear")
+def integers(body: Body) -> None:
+    """As in the standard: onnxruntime knew them before it."""
+    if body.node.op_type == "ConvInteger":
+        body.ignore(*_CONV_ATTRIBUTES)
+    body.standard()
+    body.nodes[-1].attribute.extend(body.node.attribute)
+
+
+@expands("QLinearMatMul", domain=STANDARD)
+@expands("QLinearMatMul")
+def qlinear_matmul(body: Body) -> None:
+    """Inputs a with scale and zero point (per row), b with theirs (per column), scale and zero point of y."""
+    a, b = operand(body, 0, -2), operand(body, 3, -1)
+    quantized_result(body, body.op("MatMul", a, b), 6)
+
+
+def real_product(
+    body: Body,
+    a: str,
+    b: str,
+    scales: Sequence[str],
+    points: tuple[str, str],
+    bias: str = "",
+    stored_bias: str = "",
+) -> str:
+    """The product of integers as real numbers: its sum, with the stored bias, times the scales, plus the real bias.
+
+    What is "" is 0.
+    """
+    inputs = [a, b, *points]
+    while not inputs[-1]:
+        inputs.pop()
+    sums = body.op("MatMulInteger", *inputs)
+    if stored_bias:
+        sums = body.op("Add", sums, stored_bias)
+    real = body.op("Mul", body.cast(sums, TensorProto.FLOAT), bias_scale(body, *scales))
+    return body.op("Add", real, bias) if bias else real
+
+
+@expands("MatMulIntegerToFloat")
+def matmul_integer_to_float(body: Body) -> None:
+    """Inputs a, b, scales of a and b (per column), [zero points of a and b], [bias]; real numbers."""
+    scales, points = (body.input(2), body.input(3)), (optional(body, 4), optional(body, 5))
+    plain_result(body, real_product(body, body.input(0), body.input(1), scales, points, optional(body, 6)))
+
+
+@expands("DynamicQuantizeMatMul")
+def dynamic_matmul(body: Body) -> None:
+    """Inputs a (real numbers), b, scale of b (per column), [zero point of b], [bias]."""
+    stored, scale, point = body.many("DynamicQuantizeLinear", [body.input(0)], 3)
+    scales, points = (scale, body.input(2)), (point, optional(body, 3))
+    plain_result(body, real_product(body, stored, body.input(1), scales, points, optional(body, 4)))
+
+
+@expands("QGemm")
+def qgemm(body: Body) -> None:
+    """Inputs a and b with scales and zero points, [int32 bias], [scale and zero point of y]: else y is real."""
+    alpha = body.real("alpha", 1.0)
+    transposed = body.boolean("transA"), body.boolean("transB")
+    factors = [body.input(1), body.input(4)]
+    if alpha != 1.0:
+        factors.append(body.const(alpha, np.float32))
+    if body.has_input(7):
+        quantized_result(body, _gemm(body, alpha, factors, transposed), 7)
+        return
+    a, b = (
+        body.op("Transpose", value, perm=[1, 0]) if turned else value
+        for value, turned in zip((body.input(0), body.input(3)), transposed, strict=True)
+    )
+    points = optional(body, 2), optional(body, 5)
+    plain_result(body, real_product(body, a, b, factors, points, stored_bias=optional(body, 6)))
+
+
+def _gemm(body: Body, alpha: float, factors: list[str], transposed: tuple[bool, bool]) -> str:
+    """The product of dequantized matrices, for a result that is quantized."""
+    turns = {"transA": int(transposed[0]), "transB": int(transposed[1])}
+    a, b = operand(body, 0), operand(body, 3, 0 if transposed[1] else 1)
+    if not body.has_input(6):
+        return body.op("Gemm", a, b, alpha=alpha, **turns)
+    rank = len(body.dims(body.input(6)) or ())
+    bias = dequantized(body, body.input(6), bias_scale(body, *factors), axis=rank - 1 if rank else None)
+    if alpha == 1.0 and rank == 1:
+        return body.op("Gemm", a, b, bias, **turns)
+    return body.op("Add", body.op("Gemm", a, b, alpha=alpha, **turns), bias)
+
+
+@expands("QAttention")
+def attention(body: Body) -> None:
+    """Inputs x, weights, [bias], scales of x and weights, [mask], [zero points of x and weights], [past]."""
+    scales, points = (body.input(3), body.input(4)), (optional(body, 6), optional(body, 7))
+    projected = real_product(body, body.input(0), body.input(1), scales, points, optional(body, 2))
+    self_attention(body, projected, Operands(past=8, mask=5, like=(body.input(3),)))

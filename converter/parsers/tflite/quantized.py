@@ -1,0 +1,167 @@
+"""Operators on quantized tensors: one node on stored integers where that says it all, else real numbers in between.
+
+MindIR's nodes on stored integers have records on every operand and result. An operator that becomes one such node (with
+nodes that only move values beside it, or an activation behind it) is converted as it stands. Any other is converted as
+for real numbers: its operands are dequantized before, its results quantized behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from mslite.converter.mindir.graph import Node, Value
+from mslite.converter.mindir.ops.enums import DataType, QuantType
+from mslite.converter.mindir.ops.rearrange import Bitcast
+from mslite.converter.mindir.quantized import (
+    LOOKS,
+    MOVES,
+    NARROW,
+    ON_INTEGERS,
+    channel_axis,
+    is_quantized,
+    only_moves,
+    same_records,
+)
+from mslite.converter.parsers.naming import Blocked
+
+from .call import Call
+from .records import has_scales, is_shifted, quant_params, record_axis, stored_type
+from .records import is_quantized as is_quantized_tensor
+from .scope import Scope
+
+_OWN_WAYS = frozenset(
+    {"QUANTIZE", "DEQUANTIZE", "CAST", "IF", "WHILE", "CALL_ONCE", "VAR_HANDLE", "READ_VARIABLE", "ASSIGN_VARIABLE"}
+)
+"""Operators whose converters deal with quantized tensors themselves."""
+
+_OF_STORED_INTEGERS = frozenset({"FLOOR_DIV", "FLOOR_MOD"})
+"""Operators that take quantized integers as what they are, whatever they stand for."""
+
+_SPLITTING = frozenset({"SPLIT", "SPLIT_V"})
+"""Operators that copy stored integers into several results, each with a record of its own."""
+
+_NOT_COMPUTING = frozenset(
+    {"Bitcast", "QuantDTypeCast", "PartialFusion", "Switch", "Call", "ReadVariable", "AssignVariable"}
+)
+
+
+def concerns_integers(call: Call) -> bool:
+    """True when an operand or a result is quantized, and the converter does not deal with that itself."""
+    if call.node.name in _OWN_WAYS:
+        return False
+    tensors = call.scope.source.tensors
+    used = [index for index in (*call.node.inputs, *call.node.outputs) if index >= 0]
+    if call.node.name in _OF_STORED_INTEGERS and not any(is_shifted(tensors[index]) for index in used):
+        return False
+    narrow = [tensors[index] for index in used if is_quantized_tensor(tensors[index])]
+    activations = [tensors[index] for index in call.node.inputs if index >= 0 and tensors[index].data is None]
+    # Weights alone do not make an operator quantized: it computes on real numbers.
+    return any(tensor.data is None for tensor in narrow) or (bool(narrow) and not activations)
+
+
+def convert_quantized(call: Call, converter: Callable[[Call], Value | Sequence[Value]]) -> Sequence[Value]:
+    """What a converter makes of an operator on quantized tensors. Raises Blocked."""
+    scope = call.scope
+    first = len(scope.graph.nodes)
+    variables = scope.variables.copy()
+    used = [scope.source.tensors[index] for index in (*call.node.inputs, *call.node.outputs) if index >= 0]
+    # No node on stored integers says to which dimension scales belong, or reads weights that were decoded.
+    if any(has_scales(tensor) or tensor.is_decoded for tensor in used):
+        return _on_reals(call, converter)
+    try:
+        results = _sequence(converter(call))
+        if call.node.name in _SPLITTING:
+            results = [_copied(call, value, index) for index, value in enumerate(results)]
+        if _say_all(scope.graph.nodes[first:], results, call):
+            return results
+    except Blocked:
+        pass
+    for node in scope.graph.nodes[first:]:
+        node.set_inputs(())
+    del scope.graph.nodes[first:]
+    scope.variables.restore(variables)
+    return _on_reals(call, converter)
+
+
+def _on_reals(call: Call, converter: Callable[[Call], Value | Sequence[Value]]) -> Sequence[Value]:
+    call.in_float = True
+    return [_quantized(call, value, index) for index, value in enumerate(_sequence(converter(call)))]
+
+
+def _sequence(result: Value | Sequence[Value]) -> Sequence[Value]:
+    return (result,) if isinstance(result, Value) else tuple(result)
+
+
+def _quantized(call: Call, value: Value, index: int) -> Value:
+    """A real result as the source stores it."""
+    if index >= len(call.node.outputs) or not is_quantized_tensor(call.output(index)):
+        return value
+    tensor = call.output(index)
+    return call.scope.recast(value, stored_type(tensor), quant_params(tensor), record_axis(tensor), call.origin)
+
+
+def _copied(call: Call, value: Value, index: int) -> Value:
+    """A part that keeps the operand's integers and takes the record that the source gives it."""
+    tensors = call.scope.source.tensors
+    operand = next((tensors[at] for at in call.node.inputs if at >= 0 and is_quantized_tensor(tensors[at])), None)
+    if operand is None or index >= len(call.node.outputs) or call.output(index).dtype is not operand.dtype:
+        return value
+    old, new = quant_params(operand), quant_params(call.output(index))
+    if len(old) != 1 or len(new) != 1 or same_records(old, new):
+        return value
+    value.dtype, value.quant = stored_type(operand), old
+    result = call.emit(Bitcast(data_type=int(value.dtype)), value)
+    result.dtype, result.quant = value.dtype, new
+    return result
+
+
+def _say_all(nodes: Sequence[Node], results: Sequence[Value], call: Call) -> bool:
+    """Gives the values between the nodes their records. False when there are such that the source does not tell."""
+    told = [node for node in nodes if all(value.quant for value in node.outputs)]
+    computing = [node for node in nodes if node.op.name not in MOVES | LOOKS | _NOT_COMPUTING and node not in told]
+    if any(node.op.name not in ON_INTEGERS for node in computing) or len(computing) > 2:
+        return False
+    if len(computing) == 2 and not _is_activated(computing[0], computing[1]):
+        return False
+    for index, value in enumerate(results):
+        if index < len(call.node.outputs) and is_quantized_tensor(call.output(index)) and value.producer in nodes:
+            value.dtype, value.quant = stored_type(call.output(index)), quant_params(call.output(index))
+    final = next((value for value in results if value.quant), None)
+    for node in nodes:
+        for value in node.outputs:
+            if value.dtype is not DataType.UNKNOWN or value in results or node.op.name in LOOKS:
+                continue
+            origin = node.inputs[0] if node.op.name in MOVES else final
+            if origin is None or not is_quantized(origin):
+                return False
+            value.dtype, value.quant = origin.dtype, origin.quant
+    if not all(axis_fits(node, index, call.scope) for node in nodes for index in range(len(node.inputs))):
+        return False
+    mark(nodes)
+    return True
+
+
+def _is_activated(node: Node, activation: Node) -> bool:
+    return activation.op.name in ("Activation", "Clip") and activation.inputs[0] in node.outputs
+
+
+def axis_fits(node: Node, index: int, scope: Scope) -> bool:
+    """Whether the records per channel of an operand are where readers of the file look for them."""
+    value = node.inputs[index]
+    return len(value.quant) <= 1 or scope.axis_of(value) == channel_axis(node.op, index, node.inputs)
+
+
+def mark(nodes: Sequence[Node]) -> None:
+    """Says of each node whether it computes on stored integers, or on real numbers with stored weights."""
+    for node in nodes:
+        operands = (*node.inputs, *node.outputs)
+        if node.op.name in _NOT_COMPUTING or only_moves(node):
+            continue
+        if any(value.producer is not None and value.producer.op.name == "DynamicQuant" for value in node.inputs):
+            node.quant_type = QuantType.QUANT_DYNAMIC
+            continue
+        if any(is_quantized(value) and value.data is None for value in operands):
+            node.quant_type = QuantType.QUANT_ALL
+        elif any(value.quant and value.data is not None for value in node.inputs):
+            outputs_float = not any(value.dtype in NARROW for value in node.outputs)
+            node.quant_type = QuantType.QUANT_WEIGHT if outputs_float else QuantType.QUANT_ALL
