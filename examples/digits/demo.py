@@ -127,7 +127,7 @@ def main() -> None:
         console.print("onnxruntime is not installed (pip install onnxruntime), so there is nothing to compare with.")
     if not (Path(mslite.__file__).parent / "bin" / "benchmark_train").is_file():
         console.print(
-            "Next: the README's section 'Use'. Training, generated C and engines for other devices are built by: make install"
+            "Next: README.md, 'Run a model'. `make install` builds the rest: training, the code generator, OpenCL and OpenVINO."
         )
 
 
