@@ -57,7 +57,9 @@ def main() -> int:
                     continue
                 line = text.count("\n", 0, found.start()) + 1
                 faults.append(f"{name}:{line}: '{phrase}': write: {better[phrase]}")
-    faults += [f".ci/prose_allowed.txt: nothing needs: {path} {phrase}" for path, phrase in allowed if not used[path, phrase]]
+    faults += [
+        f".ci/prose_allowed.txt: nothing needs: {path} {phrase}" for path, phrase in allowed if not used[path, phrase]
+    ]
     print(*faults, sep="\n" if faults else "")
     return 1 if faults else 0
 

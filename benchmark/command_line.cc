@@ -33,7 +33,7 @@ std::string Assign(const Flag &flag, const std::string &text) {
     **number = static_cast<int>(value);
   } else if (auto *const *real = std::get_if<float *>(&flag.target)) {
     const float value = std::strtof(text.c_str(), &end);
-    // What is no number, or beyond all, would pass every comparison that it is the threshold of.
+    // NaN and infinity would pass every comparison.
     if (text.empty() || *end != '\0' || !std::isfinite(value)) return problem + "a finite number";
     **real = value;
   } else if (Lower(text) == "true" || text == "1") {

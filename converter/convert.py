@@ -56,7 +56,7 @@ class Report:
     applied: dict[str, int]
     notes: tuple[str, ...]
     peak_bytes: int | None
-    """The most memory that activations take at one time, when every shape is known; None with an NPU, whose sub-graphs have theirs."""
+    """The most memory that activations take at one time, when every shape is known; None with an NPU, whose subgraphs have theirs."""
     bound: Bound | None = None
     """The same at the largest sizes of [dynamic_dims], when that section is given."""
     quantization: QuantizeReport | None = None
