@@ -153,7 +153,7 @@ std::string ParseJoined(const std::vector<std::string> &words, const std::vector
       continue;
     }
     // The original skips such words, so that a run with wrong settings looks like one with the right ones.
-    if (argument.rfind("--", 0) != 0) return "'" + Shown(argument) + "' is no flag" + Meant(argument, table);
+    if (argument.rfind("--", 0) != 0) return "'" + Shown(argument) + "' is not a flag" + Meant(argument, table);
     const size_t equals = argument.find('=');
     std::string name = argument.substr(2, equals == std::string::npos ? equals : equals - 2);
     const bool has_value = equals != std::string::npos;
