@@ -86,7 +86,7 @@ def anchors(page: Path) -> set[str]:
 
 
 def test_every_link_of_a_page_leads_somewhere() -> None:
-    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("examples/**/*.md")]
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")]
     lost, count = [], 0
     for page in pages:
         for target, anchor in re.findall(r"\]\(([^)#\s]*)#?([^)\s]*)\)", page.read_text(encoding="utf-8")):
