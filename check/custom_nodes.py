@@ -1,4 +1,4 @@
-"""What is said of Custom nodes, whose kernels the user brings along."""
+"""What is said of Custom nodes, whose kernels the user provides."""
 
 from __future__ import annotations
 

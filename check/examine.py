@@ -112,7 +112,7 @@ def _examine(options: Options) -> Examination:
 
 
 def _origins(module: Module) -> dict[str, str]:
-    """Name of a node -> the foreign operator and node, which a `.ms` file does not hold."""
+    """Name of a node -> the source operator and node, which a `.ms` file does not hold."""
     return {node.name: node.source for graph in module.graphs for node in graph.nodes}
 
 

@@ -26,7 +26,7 @@ class NodeFacts:
     name: str
     operator: str
     origin: str
-    """The foreign operator and node; empty where the conversion made it of several."""
+    """The source operator and node; empty where the conversion made it of several."""
     inputs: tuple[int, ...]
     """Numbers of the nodes whose outputs it reads."""
     shapes: tuple[str, ...]
@@ -36,7 +36,7 @@ class NodeFacts:
     state: State
     blockers: tuple[Blocker, ...] = ()
     graph: str = ""
-    """The sub-graph in which it stands: a branch, or the body of a loop; empty for the main graph."""
+    """The subgraph in which it stands: a branch, or the body of a loop; empty for the main graph."""
     kernels: tuple[tuple[str, str], ...] = ()
     """Target -> the kernel that computes it there, or why there is none, in this order."""
 

@@ -34,7 +34,7 @@ def verdict(found: Examination, blank: str = " ") -> str:
     """One sentence; `blank` stands between thousands."""
     if not found.converts:
         count = len(found.blockers)
-        return f"{found.file} cannot be converted: {count} {'node stands' if count == 1 else 'nodes stand'} in the way"
+        return f"{found.file} cannot be converted: {count} unsupported {'node' if count == 1 else 'nodes'}"
     return f"{found.file} can be converted: {counted(len(found.nodes), 'node')}, {grouped(found.macs, blank)} multiply-accumulates"
 
 
@@ -75,14 +75,14 @@ def print_examination(found: Examination, console: Console | None = None) -> Non
 
 
 def _print_npu(found: Placement, console: Console) -> None:
-    """The sub-graphs on the NPU with vela's estimates, and what is on none, by reason."""
+    """The subgraphs on the NPU with vela's estimates, and what is on none, by reason."""
     how = f"vela {found.version}, {found.system_config}, {found.memory_mode}"
     console.print(
         f"\n{found.accelerator}: {found.nodes} of {found.nodes + len(found.left)} nodes ({how})", markup=False
     )
     table = Table(show_edge=False)
-    for title in ("sub-graph", "nodes", "MACs", "cycles", "SRAM", "constants"):
-        table.add_column(title, justify="left" if title == "sub-graph" else "right")
+    for title in ("subgraph", "nodes", "MACs", "cycles", "SRAM", "constants"):
+        table.add_column(title, justify="left" if title == "subgraph" else "right")
     for part in found.parts:
         numbers = (
             grouped(len(part.nodes)),
@@ -115,7 +115,7 @@ def answer(target: TargetFacts) -> str:
 
 
 def blocker_lines(found: Examination, blockers: Sequence[Blocker]) -> Iterator[str]:
-    """What stands in the way, once for all nodes that have it in common: operator, reason, remedy, the nodes' names."""
+    """Unsupported nodes, once for all that have it in common: operator, reason, remedy, the nodes' names."""
     alike: dict[tuple[str, str, str, str], list[str]] = {}
     for one in blockers:
         alike.setdefault((one.operator, one.attribute, one.reason, one.remedy), []).append(one.node)

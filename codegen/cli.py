@@ -120,7 +120,7 @@ def _add_kernels(group: argparse._ArgumentGroup) -> None:
     )  # fmt: skip
     group.add_argument(
         "--npu", metavar="NAME", default="",
-        help="ethos-u55, ethos-u65 or ethos-u85, or with its size, as ethos-u55-64: vela compiles the 8-bit sub-graphs for "
+        help="ethos-u55, ethos-u65 or ethos-u85, or with its size, as ethos-u55-64: vela compiles the 8-bit subgraphs for "
         "it (docs/ethosu.md); a .ms file gets it by converter_lite --target",
     )  # fmt: skip
     group.add_argument("--parallel", action="store_true", help="several threads; on x86 and Arm only")

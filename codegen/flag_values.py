@@ -13,5 +13,5 @@ def bytes_of(text: str) -> int:
     """4096, 64K, 1M. Raises ArgumentTypeError."""
     match = _BYTES.fullmatch(text)
     if match is None or len(match[1]) > _MOST_DIGITS:
-        raise argparse.ArgumentTypeError(f"'{text}' is no number of bytes, such as 4096, 64K or 1M")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number of bytes, such as 4096, 64K or 1M")
     return int(match[1]) << {"": 0, "K": 10, "M": 20}[match[2].upper()]

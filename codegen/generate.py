@@ -218,7 +218,7 @@ def generate(
 def _reference(stack: ExitStack, source: Source, file: Path) -> Path | None:
     """Where an NPU computes a part of a model, the same model for the CPU, which records the runs; else None.
 
-    Raises UsageError for a file of ours, which nothing is compiled of any more."""
+    Raises UsageError for a file of mslite, which nothing is compiled of any more."""
     options = source.options
     if options is None or options.npu is None:
         return None

@@ -54,7 +54,7 @@ _DEPTH = 4
 
 
 def tables() -> dict[str, Mapping[str, Callable[..., Any]]]:
-    """Front end -> foreign operator -> its converter."""
+    """Front end -> source operator -> its converter."""
     import mslite.converter.parsers.caffe
     import mslite.converter.parsers.onnx.parser
     import mslite.converter.parsers.tf
@@ -74,7 +74,7 @@ def tables() -> dict[str, Mapping[str, Callable[..., Any]]]:
 
 
 def front_ends() -> dict[str, dict[str, list[str]]]:
-    """Operator -> front end -> foreign operators that become it."""
+    """Operator -> front end -> source operators that become it."""
     result: dict[str, dict[str, set[str]]] = {name: {} for name in OPERATORS}
     for front_end, converters in tables().items():
         others = frozenset(id(converter) for converter in converters.values())
@@ -104,7 +104,7 @@ def mindir_primitives() -> dict[str, set[str]]:
 
 
 def _declared(front_end: str) -> dict[str, set[str]]:
-    """Foreign operator -> the operators whose declarations name it."""
+    """Source operator -> the operators whose declarations name it."""
     result: dict[str, set[str]] = {}
     for name, cls in OPERATORS.items():
         for foreign in getattr(cls.declaration, front_end):

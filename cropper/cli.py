@@ -28,7 +28,7 @@ from mslite.cropper.link import SONAME, Linked, Linker
 from mslite.cropper.need import Need
 from mslite.cropper.needs import needs_of
 from mslite.cropper.objects import check_packages
-from mslite.cropper.rooms import ROOMS
+from mslite.cropper.size_groups import GROUPS
 
 _NAME = "libmindspore-lite"
 _EXAMPLES = """\
@@ -173,10 +173,10 @@ def _print_needs(needs: Mapping[int, Need], whole: Library, isas: frozenset[str]
 
 
 def _print_sizes(before: Mapping[bool, Linked], after: Mapping[bool, Linked]) -> None:
-    """Stripped shared libraries, room by room without the C++ library."""
+    """Stripped shared libraries, group by group without the C++ library."""
     print(f"{'bytes':<28}{'before':>12}{'after':>12}")
-    for room in ROOMS:
-        print(f"{room:<28}{before[False].rooms[room]:>12,}{after[False].rooms[room]:>12,}")
+    for group in GROUPS:
+        print(f"{group:<28}{before[False].groups[group]:>12,}{after[False].groups[group]:>12,}")
     print(f"{'stripped .so':<28}{before[False].size:>12,}{after[False].size:>12,}")
     print(f"{'with -static-libstdc++':<28}{before[True].size:>12,}{after[True].size:>12,}")
 

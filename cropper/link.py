@@ -12,7 +12,7 @@ from pathlib import Path
 
 from mslite.cropper.archive import CropError
 from mslite.cropper.crop import Library, write_members
-from mslite.cropper.rooms import sizes_by_room, with_rooms
+from mslite.cropper.size_groups import sizes_by_group, with_groups
 
 SONAME = "libmindspore-lite.so.0"
 _COMPILERS = {
@@ -34,7 +34,7 @@ class Linked:
     """A shared library without symbols that nobody needs to load it."""
 
     contents: bytes
-    rooms: dict[str, int]  # room -> bytes
+    groups: dict[str, int]  # group -> bytes
 
     @property
     def size(self) -> int:
@@ -74,7 +74,7 @@ class Linker:
         with tempfile.TemporaryDirectory() as temporary:
             folder = Path(temporary)
             archive, output, linker_map = folder / "library.a", folder / SONAME, folder / "map"
-            archive.write_bytes(write_members(with_rooms(library, self.sources)))
+            archive.write_bytes(write_members(with_groups(library, self.sources)))
             script = folder / "exports.map"
             script.write_text(_C_ONLY.sub("", self.exports) if c_only else self.exports, encoding="utf-8")
             command = [
@@ -89,4 +89,4 @@ class Linker:
                 raise CropError(f"{self.compiler} cannot link {library.name}:\n{done.stderr.strip()[-2000:]}")
             contents = output.read_bytes()
             text = linker_map.read_text(encoding="utf-8", errors="replace")
-        return Linked(contents, sizes_by_room(text, len(contents)))
+        return Linked(contents, sizes_by_group(text, len(contents)))

@@ -36,7 +36,7 @@ typedef struct {
   double scale;
   int32_t zero_point;
   int32_t source_type; /* the type in the source model: MSLITE_INT8 or MSLITE_UINT8 */
-  int32_t rounds_even; /* real numbers half-way between two integers go to the even one, else away from zero */
+  int32_t rounds_even; /* float values half-way between two integers go to the even one, else away from zero */
 } mslite_quant;
 
 /* A dimension, or an entry of `known`, that is this or less stands for an unknown size; equal values are equal sizes.

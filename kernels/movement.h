@@ -28,7 +28,7 @@
 /* `support` of kernels that move input 0 to output 0: elements of fixed size, no change of quantization. */
 int32_t mslite_moves_elements(const mslite_node *node);
 
-/* True when both tensors read stored integers as the same real numbers, or one of them says nothing. */
+/* True when both tensors read stored integers as the same float values, or one of them says nothing. */
 bool mslite_same_quant(const mslite_tensor *a, const mslite_tensor *b);
 
 /* `run` of kernels whose derived numbers are one mslite_copy from input 0 to output 0. */

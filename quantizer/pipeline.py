@@ -132,11 +132,11 @@ def _debug_samples(original: Module, settings: QuantizerSettings, source: Source
 _ROUNDING = frozenset(
     {"FAKE_QUANT", "FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel", "FakeQuantWithMinMaxArgs"}
 )
-"""Foreign operators of models that were trained with rounding (QAT) and store real numbers."""
+"""Foreign operators of models that were trained with rounding (QAT) and store float values."""
 
 
 def is_quantized_module(module: Module) -> bool:
-    """True when the source stores integers for real numbers, or was trained with rounding."""
+    """True when the source stores integers for float values, or was trained with rounding."""
     return any(
         any(node.op.name in _ROUNDING or node.source.partition(" ")[0] in _ROUNDING for node in graph.nodes)
         or any(is_quantized(value) or value.encoding is not None for value in graph.values())

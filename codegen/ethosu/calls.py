@@ -1,4 +1,4 @@
-"""A sub-graph that vela has compiled becomes a call of Arm's driver (`ethosu_driver.h`), with its tensors in the step's workspace."""
+"""A subgraph that vela has compiled becomes a call of Arm's driver (`ethosu_driver.h`), with its tensors in the step's workspace."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def is_npu_step(kind: str) -> bool:
 
 
 def npu_call(step: Step, attributes: Sequence[tuple[str, bytes]]) -> Step:
-    """The step as a call of the driver. Raises ValueError for a node whose attributes are none of ours."""
+    """The step as a call of the driver. Raises ValueError for a node whose attributes mslite does not know."""
     tensors = [_tensor(one) for one in (*step.inputs, *step.outputs)]
     if len(step.inputs) <= OPERANDS_IN_FRONT or any(
         one.storage is not Storage.CONSTANT or one.dtype is not DataType.UINT8 for one in tensors[:OPERANDS_IN_FRONT]

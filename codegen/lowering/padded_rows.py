@@ -1,7 +1,7 @@
 """What rows of padding do behind a NonMaxSuppression whose result has as many rows as it can have.
 
 Operators that compute each row from the same row of their operands keep padding apart: the rows behind the boxes found stay
-without meaning, the others are what they were. All others, whose results padding would change, are in the way.
+without meaning, the others are what they were. All others, whose results padding would change, are unsupported.
 """
 
 from __future__ import annotations

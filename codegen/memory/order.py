@@ -57,7 +57,7 @@ def find_order(graph: Graph, reorder: bool = True) -> Order:
 class _Search:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.rooms = Live(graph.layout)
+        self.live = Live(graph.layout)
         self.count = len(graph.steps)
         self.simple = all(len(block.bases) == 1 for block in graph.layout.blocks)
         self.followers: list[list[int]] = [[] for _ in graph.steps]
@@ -66,9 +66,9 @@ class _Search:
                 self.followers[(before & -before).bit_length() - 1].append(number)
                 before &= before - 1
         live = frozenset(base for base in graph.given if graph.readers[base] or base in graph.kept)
-        room = self.rooms.room(set(live))
+        room = self.live.room(set(live))
         first = tuple(number for number, before in enumerate(graph.after) if not before)
-        self.start = _State(0, live, room, self.rooms.room(set(graph.given)), (), first)
+        self.start = _State(0, live, room, self.live.room(set(graph.given)), (), first)
 
     def run(self, state: _State, step: int) -> _State:
         graph = self.graph
@@ -80,7 +80,7 @@ class _Search:
             most = state.room + sum(base.size for base in written)
             room = most - sum(base.size for base in dict.fromkeys(gone))
         else:
-            most, room = self.rooms.room(set(during)), self.rooms.room(set(after))
+            most, room = self.live.room(set(during)), self.live.room(set(after))
         workspace = graph.steps[step].workspace
         most += workspace - gain(graph.usable(step, state.done))
         done = state.done | 1 << step

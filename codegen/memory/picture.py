@@ -34,7 +34,7 @@ class Rectangle:
 
 @dataclass(frozen=True)
 class Picture:
-    """`columns`: what happens in each, column 0 left out; `in_use`: bytes in use there; `peak`: the fullest of them."""
+    """`columns`: what happens in each, column 0 left out; `in_use`: bytes in use there; `peak`: the largest of them."""
 
     columns: list[str]
     rectangles: list[Rectangle]

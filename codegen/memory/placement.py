@@ -78,13 +78,13 @@ def _better(one: Placement | None, other: Placement) -> Placement:
 def _orders(problem: Problem) -> list[list[int]]:
     """Orders that are good in practice. Things are numbered in the order of their birth."""
     numbers = list(range(len(problem.sizes)))
-    fullest = problem.ticks[0][0] if problem.ticks else {}
+    peak = problem.ticks[0][0] if problem.ticks else {}
     weight = {i: sum(problem.sizes[j] for j in problem.forbidden[i]) for i in numbers}
     return [
         sorted(numbers, key=lambda i: -problem.sizes[i]),
         sorted(numbers, key=lambda i: (-problem.sizes[i], -i)),
-        sorted(numbers, key=lambda i: (i not in fullest, -problem.sizes[i])),
-        sorted(numbers, key=lambda i: (i not in fullest, -i)),
+        sorted(numbers, key=lambda i: (i not in peak, -problem.sizes[i])),
+        sorted(numbers, key=lambda i: (i not in peak, -i)),
         sorted(numbers, key=lambda i: (-problem.sizes[i] - weight[i], i)),
         numbers[::-1],
         numbers,

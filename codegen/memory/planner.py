@@ -21,7 +21,7 @@ from mslite.codegen.program import FusedRows, Move, Plan, Program, Step, Tensor,
 LONGEST = 16
 """So many steps are fused at most in one chain."""
 ROUNDS = 16
-"""So many times the fullest steps are looked at."""
+"""So many times the peak steps are looked at."""
 QUICK = 0.1
 """Share of the search that is spent on finding out which moves can be spared."""
 
@@ -46,7 +46,7 @@ def plan_memory(program: Program, options: MemoryOptions | None = None) -> Plan:
 
 
 def needed_memory(program: Program, options: MemoryOptions) -> int:
-    """What the fullest step of the best order needs: less than a plan by what lies between tensors, and sooner known."""
+    """What the best order needs at its peak: less than a plan by what lies between tensors, and sooner known."""
     return _Planner(replace(program, cut=None), options).attempt([], place_them=False).size
 
 
@@ -70,7 +70,7 @@ class _Attempt:
 
     @property
     def need(self) -> tuple[int, int]:
-        """What the fullest step needs at least, and how many steps need as much."""
+        """What the peak step needs at least, and how many steps need as much."""
         most: dict[Step | None, int] = {}
         for tick, need in self.lives.timeline.needs.items():
             step = self.lives.steps.get(tick)
@@ -143,7 +143,7 @@ class _Planner:
         return _Attempt(program, graph, order, chains, merge, lives, lives.timeline.problem(self.options.alignment))
 
     def by_rows(self, whole: _Attempt) -> _Attempt:
-        """Runs the fullest steps row by row, alone or in chains, as long as that makes the fullest less full; what it finds
+        """Runs the peak steps row by row, alone or in chains, as long as that lowers the peak; what it finds
         may need more than `whole` all the same."""
         runs = row_runs(self.program, whole.graph.layout, LONGEST)
         best, chains = self.attempt([], place_them=False), list[Chain]()
@@ -163,8 +163,8 @@ class _Planner:
     def candidates(
         self, best: _Attempt, runs: list[list[Step]], chains: list[Chain]
     ) -> Iterator[tuple[list[Step], list[Chain]]]:
-        """Chains that hold the fullest step, or all steps of the fullest chain and more; with the chains that stay beside."""
-        peak = best.lives.steps.get(best.lives.timeline.fullest)
+        """Chains that hold the peak step, or all steps of the peak chain and more; with the chains that stay beside."""
+        peak = best.lives.steps.get(best.lives.timeline.peak_tick)
         inside = best.chains[peak].steps if peak in best.chains else [peak]
         known = [chain.steps for chain in chains]
         for steps in runs:

@@ -13,7 +13,7 @@ from itertools import pairwise
 from mslite.codegen.memory.placement import Interval, Problem
 
 TICKS = 40
-"""So many of the fullest ticks help the exact search to see that it is on a wrong way."""
+"""So many of the ticks with most memory help the exact search to see that it is on a wrong way."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Timeline:
     """Bytes that each tick needs at least; `problem` sets it."""
 
     @property
-    def fullest(self) -> int:
+    def peak_tick(self) -> int:
         """The first tick that needs the most."""
         return min(self.needs, key=lambda tick: (-self.needs[tick], tick), default=0)
 
@@ -97,15 +97,15 @@ class Timeline:
                 problem.forbid(place, later, _forbidden(one, other, shared.get((one, other), {})))
 
     def _fill_ticks(self, problem: Problem) -> None:
-        rooms: dict[int, dict[int, int]] = {}
+        sizes_at: dict[int, dict[int, int]] = {}
         lows: dict[int, int] = {}
         for number, thing in enumerate(self.things):
             for span in thing.spans:
                 for tick in range(span.first, span.last + 1):
-                    rooms.setdefault(tick, {})[number] = span.high - span.low
+                    sizes_at.setdefault(tick, {})[number] = span.high - span.low
                     lows[tick] = max(lows.get(tick, 0), span.low)
         bounds: dict[int, int] = {}
-        for tick, live in rooms.items():
+        for tick, live in sizes_at.items():
             bounds[tick] = sum(live.values()) - self.spared.get(tick, 0)
             if (
                 not self.spared.get(tick) and not lows[tick]
@@ -116,9 +116,9 @@ class Timeline:
         problem.bound = max(bounds.values(), default=0)
         known: set[tuple[tuple[int, int], ...]] = set()
         for tick in sorted(bounds, key=lambda tick: (-bounds[tick], tick)):
-            if tuple(rooms[tick].items()) not in known and len(known) < TICKS:
-                known.add(tuple(rooms[tick].items()))
-                problem.ticks.append((rooms[tick], self.spared.get(tick, 0)))
+            if tuple(sizes_at[tick].items()) not in known and len(known) < TICKS:
+                known.add(tuple(sizes_at[tick].items()))
+                problem.ticks.append((sizes_at[tick], self.spared.get(tick, 0)))
 
 
 def _forbidden(one: Thing, other: Thing, shared: dict[int, list[Interval]]) -> list[Interval]:

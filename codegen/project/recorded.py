@@ -74,7 +74,7 @@ _VARIABLE = "MSLITE_ISA"
 
 @contextmanager
 def _kernels_like(target: str) -> Iterator[None]:
-    """Within it, models are built with kernels that add real numbers in the order of the target's: vectors for vectors,
+    """Within it, models are built with kernels that add float values in the order of the target's: vectors for vectors,
     else portable ones. Where activations are rounded to 8 bits as the model runs, a last bit more or less is a step. It is also
     the same choice on every machine."""
     vectors = {"avx2", "neon", "neon_dot"}.intersection(target_named(target).isas)
@@ -99,7 +99,7 @@ def _random_inputs(program: Program, generator: np.random.Generator) -> tuple[Ar
 
 
 def record(model_file: Path, program: Program, count: int = 2, seed: int = 1, number: int = 0) -> list[Case]:
-    """Runs the `.ms` file that the program was made of on `count` inputs by chance, each from its first state.
+    """Runs the `.ms` file that the program was made of on `count` random inputs, each from its first state.
 
     `number`: of the program's shapes among those of its core. Where the runtime has no kernel for a custom operator of the
     model, there is one case, without outputs.

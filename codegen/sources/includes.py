@@ -32,7 +32,7 @@ _PROCESSOR = {
 _PATTERNS = {name: re.compile(pattern) for name, pattern in (_STANDARD | _PROCESSOR).items()}
 
 BASIC = ("<stdbool.h>", "<stddef.h>", "<stdint.h>")
-"""What kernel.h brings along."""
+"""What kernel.h provides."""
 
 
 def system_headers(words: Iterable[str], in_source: Set[str]) -> list[str]:

@@ -70,7 +70,7 @@ def _parser() -> CommandParser:
 
 def _count(text: str) -> int:
     if not text.isdecimal() or not 0 < int(text) <= 1 << 20:
-        raise argparse.ArgumentTypeError(f"'{text}' is no number from 1 to {1 << 20}")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number from 1 to {1 << 20}")
     return int(text)
 
 

@@ -47,7 +47,7 @@ class MemoryOf:
         return self._planned(copy_module(self.module), replace(self.settings, sparse=updates_of(chosen)))
 
     def of_all(self) -> Needed:
-        """Of training everything, in real numbers."""
+        """Of training everything, in floats."""
         module = copy_module(self.module)
         if is_stored(module):
             real_behind(module, None)

@@ -68,7 +68,7 @@ def _lowered(files: tuple[Path, Path], target: Target, name: str, source: str) -
 
 
 def about_needed(files: tuple[Path, Path], target: Target, source: str) -> int:
-    """About what the arena takes: the fullest step in the given order. A plan may need a little more or less, and takes longer."""
+    """About what the arena takes: the peak step in the given order. A plan may need a little more or less, and takes longer."""
     options = replace(_MEMORY, reorder=False)
     return max(needed_memory(program, options) for program in _lowered(files, target, "model", source))
 

@@ -28,7 +28,7 @@ def _values(shape: tuple[int, ...], dtype: np.dtype[np.generic], generator: np.r
 
 
 def record(training: Path, program: Program, losses: int, count: int, seed: int = 1) -> Recorded:
-    """Runs `count` steps of the `.ms` file on inputs by chance, and the results of one more, which is what inference gives."""
+    """Runs `count` steps of the `.ms` file on random inputs, and the results of one more, which is what inference gives."""
     model = mslite.Model()
     model.build_from_file(str(training), mslite.ModelType.MINDIR_LITE, mslite.Context())
     generator = np.random.default_rng(seed)

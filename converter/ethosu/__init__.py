@@ -1,4 +1,4 @@
-"""Sub-graphs on 8-bit integers, compiled for an Arm Ethos-U NPU by Arm's own compiler, vela (docs/ethosu.md).
+"""Subgraphs on 8-bit integers, compiled for an Arm Ethos-U NPU by Arm's own compiler, vela (docs/ethosu.md).
 
 `parts` finds them, `tflite_writer` writes them, `vela` compiles, `placement` puts what comes out into the graph, `node` says
 what the Custom node holds.

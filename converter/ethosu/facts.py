@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class PartFacts:
-    """A sub-graph on the NPU. Cycles and bytes are vela's estimates."""
+    """A subgraph on the NPU. Cycles and bytes are vela's estimates."""
 
     name: str
     """Of its Custom node."""
@@ -48,5 +48,5 @@ class Placement:
 
     @property
     def sram(self) -> int:
-        """Sub-graphs run one after the other."""
+        """Subgraphs run one after the other."""
         return max((part.sram for part in self.parts), default=0)

@@ -1,6 +1,6 @@
-"""The Custom node that stands for a sub-graph on the NPU: its operands and attributes, read and written.
+"""The Custom node that stands for a subgraph on the NPU: its operands and attributes, read and written.
 
-Inputs are the command stream and the constants (uint8), then those of the sub-graph. Input and output numbers lie in the
+Inputs are the command stream and the constants (uint8), then those of the subgraph. Input and output numbers lie in the
 scratch memory when the NPU runs, each at its place. Numbers in attributes are little-endian, 8 bytes each.
 """
 

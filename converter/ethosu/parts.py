@@ -1,4 +1,4 @@
-"""Which nodes run on the NPU together: connected sub-graphs as large as they can be without waiting for their own results."""
+"""Which nodes run on the NPU together: connected subgraphs as large as they can be without waiting for their own results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Puts the sub-graphs that the NPU takes into a module: each becomes a Custom node."""
+"""Puts the subgraphs that the NPU takes into a module: each becomes a Custom node."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .vela import Compiled, Refusals, compile_file, vela_version
 
 _NO_INTEGERS = "it has no numbers of 8 bits"
 _ALONE = "nothing beside it runs on the NPU, and it only moves or rescales numbers"
-_NOT_SAID = "vela leaves its sub-graph to the CPU in part, and does not say why"
+_NOT_SAID = "vela leaves its subgraph to the CPU in part, and does not say why"
 
 
 def place_on_npu(module: Module, settings: NpuSettings) -> Placement:
@@ -74,7 +74,7 @@ def _concerns_integers(node: Node) -> bool:
 
 
 def _compile_all(graph: Graph, why: dict[Node, str], settings: NpuSettings) -> list[tuple[Part, File, Compiled]]:
-    """The parts as vela takes them: what it refuses is taken out, its reason noted in `why`, and the rest divided anew."""
+    """The parts as vela takes them: what it refuses is taken out, its reason noted in `why`, and the rest divided again."""
     done: dict[tuple[int, ...], tuple[Part, File, Compiled]] = {}
     while True:
         parts = parts_of(graph, lambda node: not why[node])

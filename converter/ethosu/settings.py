@@ -43,7 +43,7 @@ class NpuSettings:
     arena_cache_size: int | None = None
     """Bytes of SRAM that vela aims at."""
     time_limit: int = _TIME_LIMIT
-    """Seconds for one sub-graph."""
+    """Seconds for one subgraph."""
 
 
 def npu_settings(target: str, section: Mapping[str, str], folder: Path | None = None) -> NpuSettings | None:

@@ -112,7 +112,7 @@ def _run(command: list[str], folder: Path, settings: NpuSettings) -> str:
         )
     except subprocess.TimeoutExpired:
         raise ConversionError(
-            f"vela has not compiled a sub-graph in {settings.time_limit} seconds. Raise time_limit in [ethos_u] of "
+            f"vela has not compiled a subgraph in {settings.time_limit} seconds. Raise time_limit in [ethos_u] of "
             "--configFile, or use optimise=Size there",
             code=ReturnCode.NOT_SUPPORTED,
         ) from None
@@ -138,7 +138,7 @@ def _reasons(printed: str) -> dict[str, str]:
 
 
 def _compiled(folder: Path, model: SourceModel) -> Compiled:
-    """Inputs of vela's operator: commands, constants, scratch memory, fast scratch memory, and those of the sub-graph."""
+    """Inputs of vela's operator: commands, constants, scratch memory, fast scratch memory, and those of the subgraph."""
     graph = model.graphs[0]
     (operator,) = graph.operators
     tensors = graph.tensors

@@ -32,7 +32,7 @@ class Size:
     offset: int
 
     def beyond(self, axis: int, length: int, stride: int) -> int | None:
-        """This size less (length - 1) * stride, for any length of the dimension `axis`; None where that is no number."""
+        """This size less (length - 1) * stride, for any length of the dimension `axis`; None if it is not a number."""
         if self.factor:
             return self.offset + stride if (self.axis, self.factor) == (axis, stride) else None
         return self.offset - (length - 1) * stride if length >= 0 else None

@@ -76,7 +76,7 @@ _IEEE = {sign | code: float("nan") for sign in (0, 128) for code in (125, 126, 1
     252: -float("inf"),
 }
 _UNSIGNED_ZERO = {128: float("nan")}
-"""The code of a negative zero is the one that is no number."""
+"""The code of negative zero is NaN."""
 
 from_float8_e4m3fn = _looked_up(_table(4, 3), {127: float("nan"), 255: float("nan")})
 from_float8_e4m3fnuz = _looked_up(_table(4, 3, 8), _UNSIGNED_ZERO)

@@ -54,7 +54,7 @@ def beside_onnxruntime() -> Table:
     import onnxruntime
 
     images = images_of_28(np.load(HERE / "digits_test.npz")["images"])
-    table = Table(title=f"beside onnxruntime {onnxruntime.__version__}, 1 thread, median time of one image")
+    table = Table(title=f"compared with onnxruntime {onnxruntime.__version__}, 1 thread, median time of one image")
     table.add_column("network", style="cyan")
     for head in ("mslite", "onnxruntime", "ratio", "same answers", "difference"):
         table.add_column(head, justify="right")
@@ -127,7 +127,7 @@ def main() -> None:
         console.print("onnxruntime is not installed (pip install onnxruntime), so there is nothing to compare with.")
     if not (Path(mslite.__file__).parent / "bin" / "benchmark_train").is_file():
         console.print(
-            "Next: the README's section 'Use'. Training, generated C and engines for other devices are built by: make install"
+            "Next: README.md, 'Run a model'. `make install` builds the rest: training, the code generator, OpenCL and OpenVINO."
         )
 
 

@@ -49,7 +49,7 @@ static bool even_bytes_make(const mslite_binary_int8 *n, even_bytes *even) {
   return n->size == 1 && n->size_b == 1;
 }
 
-/* The real numbers of EVEN_BLOCK stored bytes. */
+/* The float values of EVEN_BLOCK stored bytes. */
 SIMD_INLINE void even_bytes_read(const int8_t *x, int32_t zero, simd_f32 scale, simd_f32 *real) {
 #if SIMD_WIDTH == 4
   const int8x16_t bytes = vld1q_s8(x), zeros = vdupq_n_s8((int8_t)zero);

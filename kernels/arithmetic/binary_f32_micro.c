@@ -4,7 +4,7 @@
 
 typedef struct {
   int32_t count;
-  int32_t period_a, period_b; /* elements until an operand begins anew */
+  int32_t period_a, period_b; /* elements until an operand begins again */
   float low, high;            /* results are limited to these */
 } binary_derived;
 
@@ -46,7 +46,7 @@ static int32_t operation_of(const mslite_node *node, int32_t *activation) {
   }
 }
 
-/* Elements after which `tensor` begins anew in an output of these dimensions: 0 when it is no such tensor. */
+/* Elements after which `tensor` begins again in an output of these dimensions: 0 when it is no such tensor. */
 static int64_t period_of(const mslite_tensor *tensor, const mslite_tensor *output) {
   int32_t rank = tensor->rank, first = 0;
   while (first < rank && tensor->dims[first] == 1) ++first;

@@ -40,8 +40,8 @@ static int32_t shifted_back(int32_t quotient, mslite_multiplier factor) {
   return (product >> (-factor.shift & 31)) + (product >= 0);
 }
 
-/* The quotient of 2^headroom p and q, then shifted back. Dividing by zero gives the limit on that side, as in real
- * numbers; zero by zero is zero. */
+/* The quotient of 2^headroom p and q, then shifted back. Dividing by zero gives the limit on that side, as in float
+ * values; zero by zero is zero. */
 static int32_t divide(const mslite_binary_int8 *n, int32_t p, int32_t q) {
   p -= n->zero_a;
   q -= n->zero_b;

@@ -6,7 +6,7 @@
 #include "math/fixed_point.h"
 
 /* ADD, SUB and SQUARED bring both operands to one scale first: twice the larger one, over 2^left. The POWERS ones are
- * for int16 with scales that are powers of two: operands are only shifted. The EVEN ones compute with the real numbers,
+ * for int16 with scales that are powers of two: operands are only shifted. The EVEN ones compute with the float values,
  * in float32, and round once, to even: what ONNX defines. Their multipliers hold the bits of the scales. */
 enum {
   MSLITE_STORED_NONE,

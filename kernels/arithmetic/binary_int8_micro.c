@@ -9,7 +9,7 @@
 /* An operand: (q - zero) * 2^left is rescaled like a sum of a convolution. */
 typedef struct {
   int32_t multiplier;
-  int32_t period; /* elements until it begins anew */
+  int32_t period; /* elements until it begins again */
   int16_t zero;
   int8_t left, shift;
 } operand;
@@ -24,7 +24,7 @@ typedef struct {
   int8_t low, high, is_limited;
 } binary_derived;
 
-/* Elements after which `tensor` begins anew in an output of these dimensions: 0 when it is no such tensor. */
+/* Elements after which `tensor` begins again in an output of these dimensions: 0 when it is no such tensor. */
 static int64_t period_of(const mslite_tensor *tensor, const mslite_tensor *output) {
   int32_t rank = tensor->rank, first = 0;
   while (first < rank && tensor->dims[first] == 1) ++first;

@@ -83,7 +83,7 @@ SIMD_INLINE simd_i32 prelu(const row_numbers *n, simd_i32 p, simd_i32 q) {
 #define SHARED(q_sign) \
   p[v] = simd_rescale(SIMD_SHIFT_LEFT(p[v], n->left), &n->a) q_sign simd_rescale(SIMD_SHIFT_LEFT(q[v], n->left), &n->b)
 
-/* The real number of stored integers without their zero point. */
+/* The float of stored integers without their zero point. */
 #define REAL(integer, scale) (simd_from_i32(integer) * simd_as_f32((scale).value))
 #define TO_EVEN(real) simd_round_even((real) / simd_as_f32(n->y.value))
 

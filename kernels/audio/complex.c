@@ -1,4 +1,4 @@
-/* FftReal, FftImag and ComplexAbs: a real number of each complex64 element. */
+/* FftReal, FftImag and ComplexAbs: a float of each complex64 element. */
 #include <math.h>
 
 #include "kernel.h"

@@ -3,8 +3,8 @@
 // Operands. A launch says of each one, by its name in the kernel, the TYPE that its elements have in arithmetic, and
 // the FORM that memory has them in:
 //   array  elements of that type
-//   half   real numbers, rounded to float16; arithmetic is in float32
-//   image  real numbers, four to a texel of a two-dimensional image
+//   half   float values, rounded to float16; arithmetic is in float32
+//   image  float values, four to a texel of a two-dimensional image
 // A kernel reads the same for all of them, and never touches an operand otherwise:
 //   INPUT(x), OUTPUT(y)            in its list of parameters
 //   TYPE(x), TYPE4(x)              of what is read
@@ -12,7 +12,7 @@
 //   load4(x, at), store4(y, at, value)  four elements from number `at` on, which is a multiple of four in images
 //   load4_of_row(x, row, at, length)    the same from element `at` of a row, where rows of `length` follow each other;
 //                                       those of an image are its rows
-//   store_some(y, at, value, count)     the first `count` of four real numbers; images take whole fours alone
+//   store_some(y, at, value, count)     the first `count` of four float values; images take whole fours alone
 // Kernels of one file that have other operands stand behind an #ifdef.
 #define JOIN(a, b) a##b
 #define JOINED(a, b) JOIN(a, b)

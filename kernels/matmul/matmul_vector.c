@@ -1,4 +1,4 @@
-/* MatMulFusion and FullConnection of real numbers over the GEMM. A constant b is packed at load, any other in a first
+/* MatMulFusion and FullConnection of float values over the GEMM. A constant b is packed at load, any other in a first
  * phase. */
 #include "matmul/gemm.h"
 #include "matmul/geometry.h"

@@ -1,5 +1,5 @@
 /* float32 MatMulFusion and FullConnection with a constant matrix of stored int8, which stays as it is in memory, or
- * takes half of that where its integers fit 4 bits. A part makes real numbers of a few rows of a panel, uses them for
+ * takes half of that where its integers fit 4 bits. A part makes float values of a few rows of a panel, uses them for
  * all rows of its block, and goes on.
  *
  * A record belongs to the matrix, to a column, or to a group of neighboring k of a column: record column * groups +
@@ -152,7 +152,7 @@ SIMD_INLINE simd_i32 widen(const uint8_t *from) {
 
 SIMD_INLINE simd_f32 real_of(simd_i32 q, simd_f32 zero, simd_f32 scale) { return (simd_from_i32(q) - zero) * scale; }
 
-/* Rows [first, last) of k as real numbers, SIMD_WIDTH columns of one record each. */
+/* Rows [first, last) of k as float values, SIMD_WIDTH columns of one record each. */
 SIMD_INLINE void decode_columns(const uint8_t *from, bool nibbles, simd_f32 zero, simd_f32 scale, int64_t first,
                                 int64_t last, float *to) {
   int64_t k = first;

@@ -1,5 +1,5 @@
 /* DynamicQuant: quantizes to int8 with the scale and zero point that the values themselves give, for the whole tensor
- * or for each index of the kept axes. The result is the integers, or (dst_type float32) the real numbers that they
+ * or for each index of the kept axes. The result is the integers, or (dst_type float32) the float values that they
  * stand for: what a product with dequantized weights reads. quantization/dynamic_range.h says how.
  *
  * Further outputs are the scales and the zero points (int8), in the order of the kept axes. With them a result of

@@ -1,4 +1,4 @@
-/* Real numbers rounded to 8 bits with the scale and zero point that they themselves give. */
+/* Float values rounded to 8 bits with the scale and zero point that they themselves give. */
 #include "quantization/dynamic_range.h"
 
 #include <math.h>

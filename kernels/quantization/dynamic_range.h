@@ -1,4 +1,4 @@
-/* Real numbers rounded to 8 bits with the scale and zero point that they themselves give. In float32, in TensorFlow
+/* Float values rounded to 8 bits with the scale and zero point that they themselves give. In float32, in TensorFlow
  * Lite's order, to its bits:
  *   symmetric   range = max|x|, scale = range / 127, q = nearest(x * (127 / range))
  *   otherwise   [low, high] spans the values and 0, scale = (high - low) / 255, zero point = nearest(-128 - low /

@@ -35,7 +35,7 @@ static int32_t support(const mslite_node *node) {
   return mslite_is_ordered(node->inputs[0]->type) && mslite_normalize_axis(axis_of(node), node->inputs[0]->rank) >= 0;
 }
 
-/* The same for stored integers, which are in the order of their real numbers; the shape may be unknown yet. */
+/* The same for stored integers, which are in the order of their float values; the shape may be unknown yet. */
 static int32_t stored_support(const mslite_node *node) {
   const mslite_tensor *x = node->inputs[0];
   if ((x->type != MSLITE_INT8 && x->type != MSLITE_INT16) || !mslite_is_stored(x, x->type)) return 0;

@@ -1,4 +1,4 @@
-/* Shape rules of the conversions between real numbers and integers. */
+/* Shape rules of the conversions between float values and integers. */
 #include "shape/shape.h"
 
 /* Scales and zero points have the shape of x, 1 where an axis is not kept. */

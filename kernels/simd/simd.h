@@ -109,7 +109,7 @@ enum { SIMD_LOADS = 2 };
 
 #define SIMD_INLINE static inline __attribute__((always_inline, unused))
 
-/* A real number as activations are stored, which simd_load and simd_store and their kin take; what is always float32
+/* A float as activations are stored, which simd_load and simd_store and their kin take; what is always float32
  * (constants, sums) has simd_load_f32 and its kin. */
 #if SIMD_HALF
 typedef float16_t simd_real;

@@ -22,7 +22,7 @@ static int32_t nearest_step(float bound, float scale) {
   return (int32_t)(steps > -1e9F ? steps < 1e9F ? steps : 1e9F : -1e9F);
 }
 
-/* Limits to real numbers; those that no float32 is beyond are none. */
+/* Limits to float values; those that no float32 is beyond are none. */
 static bool set_bounds(mslite_fixed_unary *n, float low, float high) {
   const int32_t least = n->low, most = n->high;
   n->code = LIMIT;

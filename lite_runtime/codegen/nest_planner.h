@@ -1,4 +1,4 @@
-// Plans a model's main graph and all graphs that it calls, for who writes the plan down instead of running it.
+// Plans a model's main graph and all graphs that it calls, for code that writes the plan down instead of running it.
 #ifndef MSLITE_CODEGEN_NEST_PLANNER_H
 #define MSLITE_CODEGEN_NEST_PLANNER_H
 

@@ -9,7 +9,7 @@
 
 namespace mslite::codegen {
 
-/// The model in a file, rewritten for kernels of ours: those of others, if some are registered, do not count.
+/// The model in a file, rewritten for kernels of mslite: those of others, if some are registered, do not count.
 /// Errors: those of Bytes::Map, Load, RewriteGraph and SharedModel::Create.
 Status ReadModel(const std::string &path, std::shared_ptr<SharedModel> *model);
 

@@ -1,4 +1,4 @@
-// Constants that are packed, or quantized though their node computes on real numbers: parts that few models need.
+// Constants that are packed, or quantized though their node computes on float values: parts that few models need.
 #ifndef MSLITE_MODEL_DECODE_H
 #define MSLITE_MODEL_DECODE_H
 

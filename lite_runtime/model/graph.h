@@ -20,7 +20,7 @@ struct Correction {
   float mean = 0;
 };
 
-// Of the real numbers that calibration has seen in a tensor, or in a channel of it; empty: the file does not say.
+// Of the float values that calibration has seen in a tensor, or in a channel of it; empty: the file does not say.
 struct SeenRange {
   double min = 0;
   double max = 0;

@@ -1,5 +1,5 @@
-// What the tables of a `.ms` file hold, field by field: written down once, for who verifies a file and for who reads
-// the parameters of its operators.
+// What the tables of a `.ms` file hold, field by field: written down once, for code that verifies a file and for code
+// that reads the parameters of its operators.
 #ifndef MSLITE_MODEL_LAYOUT_H
 #define MSLITE_MODEL_LAYOUT_H
 

@@ -1,4 +1,4 @@
-// Loading and checking of the sub-graphs: who produces what, in which order.
+// Loading and checking of the subgraphs: who produces what, in which order.
 #include <algorithm>
 
 #include "model/loader.h"
@@ -25,7 +25,7 @@ bool Contains(const std::vector<int32_t> &list, int32_t value) {
 
 enum : int32_t { kNobody = -1, kGraphInput = -2 };
 
-// Who produces each tensor of the sub-graph: a node, the graph's input, or nobody (constants).
+// Who produces each tensor of the subgraph: a node, the graph's input, or nobody (constants).
 Status FindProducers(const Loader &loader, const SubGraph &subgraph, std::vector<int32_t> *producers) {
   const Graph &graph = *loader.graph;
   producers->assign(graph.tensors.size(), kNobody);

@@ -47,7 +47,7 @@ class Guarded {
   size_t bytes_ = 0;
 };
 
-/// Fills the stack below the caller with a byte: what a kernel copies out of it by mistake is no number by chance.
+/// Fills the stack below the caller with a byte: what a kernel copies out of it by mistake is the same in each run.
 [[gnu::noinline]] inline void FillStack(int byte) {
   volatile unsigned char stack[1 << 14];
   for (volatile unsigned char &one : stack) one = static_cast<unsigned char>(byte);

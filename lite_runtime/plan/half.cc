@@ -42,9 +42,9 @@ class Planner::HalfPlanner {
     }
     const std::vector<HalfNode> nodes = Nodes();
     if (is_mixed()) {
-      islands_.assign(tensors_.size(), false);
+      is_float32_.assign(tensors_.size(), false);
     } else {
-      FindIslands(nodes);
+      FindFloat32(nodes);
     }
     for (size_t i = 0; i < calls_.size(); ++i) {
       forms_.push_back({});
@@ -120,12 +120,12 @@ class Planner::HalfPlanner {
     return nodes;
   }
 
-  void FindIslands(const std::vector<HalfNode> &nodes) {
+  void FindFloat32(const std::vector<HalfNode> &nodes) {
     std::vector<HalfTensor> tensors;
     for (size_t i = 0; i < tensors_.size(); ++i) {
       tensors.push_back({&tensors_[i], SeenIn(planner_.GraphTensor(static_cast<int32_t>(i)))});
     }
-    islands_ = FindHalfIslands(tensors, nodes);
+    is_float32_ = FindFloat32Tensors(tensors, nodes);
   }
 
   // The call over the operands that the planner points to.
@@ -142,8 +142,8 @@ class Planner::HalfPlanner {
   // Whether a kernel takes the call in float16: with its constants as they are, or in float16, too.
   bool Take(const Call &call, Form *form) {
     if (call.registered != nullptr || KeepsItsTypes(call.node->op)) return false;
-    const auto is_island = [this](int32_t local) {
-      return IsFloat32(At(local)) && islands_[static_cast<size_t>(local)];
+    const auto stays_float32 = [this](int32_t local) {
+      return IsFloat32(At(local)) && is_float32_[static_cast<size_t>(local)];
     };
     const ProgramStep &step = *call.step;
     const bool is_read =
@@ -151,8 +151,8 @@ class Planner::HalfPlanner {
     const bool is_written =
         std::any_of(step.outputs.begin(), step.outputs.end(), [this](int32_t output) { return IsActivation(output); });
     if (!is_read || !is_written) return false;
-    if (!IsNamed(call) && (std::any_of(step.inputs.begin(), step.inputs.end(), is_island) ||
-                           std::any_of(step.outputs.begin(), step.outputs.end(), is_island))) {
+    if (!IsNamed(call) && (std::any_of(step.inputs.begin(), step.inputs.end(), stays_float32) ||
+                           std::any_of(step.outputs.begin(), step.outputs.end(), stays_float32))) {
       return false;
     }
     std::vector<mslite_tensor> inputs;
@@ -363,7 +363,7 @@ class Planner::HalfPlanner {
   Planner &planner_;
   std::vector<Call> &calls_;
   std::vector<mslite_tensor> &tensors_;
-  std::vector<bool> islands_;
+  std::vector<bool> is_float32_;
   std::vector<Form> forms_;                      // of the calls
   std::vector<Twin> as_half_;                    // per tensor: the one with its numbers in float16
   std::vector<Twin> as_float_;                   // the same in float32

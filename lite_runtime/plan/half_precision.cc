@@ -66,10 +66,10 @@ HalfPrecision OfReduction(const mslite_node &node) {
   return {is_within ? HalfPrecision::kMoved : HalfPrecision::kGrown};
 }
 
-// The tensors of a model that float16 does not do for.
-class Islands {
+// The tensors of a model that must stay in float32: float16 would overflow, or is not precise enough.
+class Float32Tensors {
  public:
-  Islands(const std::vector<HalfTensor> &tensors, const std::vector<HalfNode> &nodes)
+  Float32Tensors(const std::vector<HalfTensor> &tensors, const std::vector<HalfNode> &nodes)
       : tensors_(tensors), sizes_(tensors.size()), exact_(tensors.size()) {
     for (size_t i = 0; i < tensors.size(); ++i) ReadConstant(i);
     for (const HalfNode &node : nodes) Follow(node);
@@ -283,10 +283,10 @@ bool FitsHalf(const float *numbers, size_t count) {
   return largest == 0 || (largest >= kLeastNormal && largest <= kLargest);
 }
 
-std::vector<bool> FindHalfIslands(const std::vector<HalfTensor> &tensors, const std::vector<HalfNode> &nodes) {
-  const Islands islands(tensors, nodes);
+std::vector<bool> FindFloat32Tensors(const std::vector<HalfTensor> &tensors, const std::vector<HalfNode> &nodes) {
+  const Float32Tensors float32(tensors, nodes);
   std::vector<bool> found(tensors.size());
-  for (size_t i = 0; i < tensors.size(); ++i) found[i] = islands.has(i);
+  for (size_t i = 0; i < tensors.size(); ++i) found[i] = float32.has(i);
   return found;
 }
 }  // namespace mslite

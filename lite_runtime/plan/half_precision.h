@@ -42,7 +42,7 @@ struct HalfNode {
 
 // For each tensor whether float16 would overflow in it, or lose its meaning: by the ranges that calibration has left in
 // the file; where there are none, by what the operators do to numbers, and by constants that float16 does not have.
-std::vector<bool> FindHalfIslands(const std::vector<HalfTensor> &tensors, const std::vector<HalfNode> &nodes);
+std::vector<bool> FindFloat32Tensors(const std::vector<HalfTensor> &tensors, const std::vector<HalfNode> &nodes);
 }  // namespace mslite
 
 #endif

@@ -39,7 +39,7 @@ int32_t KindOf(const Tensor &tensor) {
   }
 }
 
-// There are kernels for products of real numbers with int8 weights as they are stored.
+// There are kernels for products of float values with int8 weights as they are stored.
 bool ReadsStoredWeight(const Graph &graph, const Node &node) {
   if ((node.op != MSLITE_OP_MatMulFusion && node.op != MSLITE_OP_FullConnection) || node.inputs.size() < 2)
     return false;

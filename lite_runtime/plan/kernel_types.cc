@@ -87,7 +87,7 @@ class Call {
         break;
       }
     }
-    // What rounds real numbers gives integers their meaning.
+    // What rounds float values gives integers their meaning.
     if (op_ == MSLITE_OP_QuantDTypeCast || op_ == MSLITE_OP_DynamicQuant) return false;
     for (const mslite_tensor *input : inputs_) {
       for (const int32_t wider : WiderTypes(input->type)) {

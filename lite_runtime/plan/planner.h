@@ -50,8 +50,8 @@ class Planner {
   // then there is no plan. Errors: kLiteInferError, kLiteInvalidOpAttr, kLiteMemoryFailed, with node and reason.
   MSLITE_INTERNAL_API Status Make(int32_t begin, bool *needs_data, std::shared_ptr<const Plan> *plan);
 
-  // After Make, for who writes the plan down instead of running it: what is known of each local tensor of the program,
-  // and what each step of the plan calls.
+  // After Make, for code that writes the plan down instead of running it: what is known of each local tensor of the
+  // program, and what each step of the plan calls.
   const std::vector<mslite_tensor> &tensors() const { return tensors_; }
   const ProgramStep &source(size_t step) const { return *calls_[step].step; }
 

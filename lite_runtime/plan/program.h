@@ -1,4 +1,4 @@
-// What is fixed about a sub-graph before any shape is known: the order of its steps, its calls, and who uses what.
+// What is fixed about a subgraph before any shape is known: the order of its steps, its calls, and who uses what.
 #ifndef MSLITE_PLAN_PROGRAM_H
 #define MSLITE_PLAN_PROGRAM_H
 
@@ -83,7 +83,7 @@ struct Variable {
 // A loaded model with what all its sessions share.
 struct SharedModel {
   std::shared_ptr<const Graph> graph;
-  std::vector<Program> programs;  // one per sub-graph
+  std::vector<Program> programs;  // one per subgraph
   std::vector<Variable> variables;
   WeightStore weights;
 

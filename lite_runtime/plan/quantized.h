@@ -10,7 +10,7 @@
 namespace mslite {
 
 enum class QuantizedUse : uint8_t {
-  kComputes,      // with the real numbers
+  kComputes,      // with the float values
   kMoves,         // copies values, whatever they stand for
   kIgnores,       // looks at the shape, or at the stored integers as such
   kReadsRecords,  // converts by the records
@@ -34,7 +34,7 @@ std::string QuantizedProblem(const mslite_node &node);
 void StoreAsDeclared(int32_t op, int32_t quant_type, const std::vector<const mslite_tensor *> &inputs,
                      const std::vector<int32_t> &declared, std::vector<mslite_tensor> *outputs);
 
-/// True when the kernel's `support` hangs on the type of each quantized output: others may write wider elements.
+/// True when the kernel's `support` depends on the type of each quantized output: others may write wider elements.
 bool AsksForStoredTypes(const mslite_kernel &kernel, const mslite_node &node);
 
 /// True when a kernel for quantized integers takes the call, as far as types, records, attributes and constants tell.

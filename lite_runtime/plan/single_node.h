@@ -48,7 +48,7 @@ class SingleNode {
 
   /// Runs the prepared kernel on private copies of the inputs and fills `outputs()`. All memory that the kernel sees
   /// has guard bytes around it and holds garbage at the start; a kernel that writes where it must not is reported, and
-  /// so is one whose prepared numbers hang on what memory and stack held.
+  /// so is one whose prepared numbers depend on what memory and stack held.
   MSLITE_INTERNAL_API Outcome RunGuarded(const RunOptions &options);
 
   /// Runs the prepared kernel on the inputs where they lie, single-threaded, into memory of the caller

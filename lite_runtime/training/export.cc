@@ -159,7 +159,7 @@ class Exporter {
     meta_->nodes = std::move(kept);
   }
 
-  // Tensors that no node has any more; the sub-graph says what the file says.
+  // Tensors that no node has any more; the subgraph says what the file says.
   void DropUnused() {
     std::set<uint32_t> used(meta_->inputIndex.begin(), meta_->inputIndex.end());
     used.insert(meta_->outputIndex.begin(), meta_->outputIndex.end());

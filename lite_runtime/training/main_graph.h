@@ -1,4 +1,4 @@
-// The sub-graph of files that have one.
+// The subgraph of files that have one.
 #ifndef MSLITE_TRAINING_MAIN_GRAPH_H
 #define MSLITE_TRAINING_MAIN_GRAPH_H
 

@@ -32,7 +32,7 @@ class LossScale {
 
   float value() const { return value_; }
   // After a step: whether its gradients were finite. A dynamic scale is halved where they were not, to 1 at the least,
-  // and doubled after as many good steps in a row as the configuration says, to 65536 at the most.
+  // and doubled after as many good steps in a row as the configuration says, to 65536 at most.
   void Follow(bool are_finite);
 
  private:

@@ -326,7 +326,7 @@ void TrainerImpl::LookAtLosses() {
     Attempt([&] {
       Log(LogLevel::kWarning,
           "file '" + file_->name() +
-              "': the loss of this step is no finite number, and the weights may be none now. Look at the "
+              "': the loss of this step is not finite, and the weights may be none now. Look at the "
               "inputs and at the learning rate, and go back to a checkpoint");
       return true;
     });

@@ -39,7 +39,7 @@ bool Owns(int descriptor, const std::string &path) {
          ftruncate(descriptor, 0) == 0;
 }
 
-// A file beside `path`: always the same one, so that a process that is killed while it writes leaves one file at the
+// A file beside `path`: always the same one, so that a process that is killed while it writes leaves one file at
 // most, which the next to write takes over; another one where that one is in use. Negative with errno set: none.
 int OpenBeside(const std::string &path, std::string *beside) {
   *beside = path + ".part";

@@ -54,7 +54,7 @@ class Outcome:
 
 
 def with_raised(module: Module, start: Choices, raised: Mapping[str, Precision]) -> Choices:
-    """The choices `start` with some layers raised and what follows them, without islands that hold no product."""
+    """The choices `start` with some layers raised and what follows them, without groups of int8 nodes that hold no matmul."""
     asked = {**start, **raised}
     nodes = module.main.nodes
     possible = {node.name: computed_in(node, asked[node.name]) for node in nodes if node.name in asked}

@@ -177,7 +177,7 @@ def problem(payload: bytes | Path) -> Problem:
 
 
 def outputs_of(runner: Runner, module: Module, sample: Sample) -> list[Array]:
-    """The outputs of one run, in the order of the graph's outputs; stored integers as the real numbers that they mean."""
+    """The outputs of one run, in the order of the graph's outputs; stored integers as the float values that they mean."""
     found = {id(value): as_real(value, array) for value, array in runner.run(sample)}
     return [found[id(value)] for value in module.main.outputs]
 

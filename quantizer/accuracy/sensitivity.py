@@ -148,7 +148,7 @@ def _unique(values: Sequence[Value]) -> list[Value]:
 
 
 def _limits(value: Value) -> tuple[float, float]:
-    """The least and the largest real number that a stored value can hold; of a float value (0, 0)."""
+    """The least and the largest float that a stored value can hold; of a float value (0, 0)."""
     if not is_quantized(value):
         return 0.0, 0.0
     bits, record = value.quant[0].numBits, value.quant[0]

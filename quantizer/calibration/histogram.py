@@ -1,4 +1,4 @@
-"""A histogram of real numbers in fixed memory: when a value lies outside, the range doubles and neighbors merge.
+"""A histogram of float values in fixed memory: when a value lies outside, the range doubles and neighbors merge.
 
 The limit is always a power of two, so that the histogram does not depend on the order of the samples.
 """

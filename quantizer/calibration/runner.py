@@ -50,7 +50,7 @@ class Runner:
             self._chunks.append((chunk, model))
 
     def run(self, sample: Sample) -> Iterator[tuple[Value, Array]]:
-        """The watched values of one sample of real numbers, one after the other."""
+        """The watched values of one sample of float values, one after the other."""
         for value, array in zip(self._inputs, sample, strict=True):
             if value in self._entering:
                 yield value, array
@@ -66,7 +66,7 @@ class Runner:
 
 
 def _as_stored(value: Value, array: Array) -> Array:
-    """A sample for one input: real numbers become stored integers where the input takes these."""
+    """A sample for one input: float values become stored integers where the input takes these."""
     if is_quantized(value) and array.dtype.kind == "f":
         bits = 8 * numpy_type(value.dtype).itemsize
         scheme = Scheme(bits, unsigned=value.dtype in (DataType.UINT8, DataType.UINT16))

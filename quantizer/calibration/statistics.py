@@ -18,7 +18,7 @@ class Tuned:
     """What tuning on the samples made of a model."""
 
     weights: Mapping[str, StoredWeight]
-    """By the name of the constant; `model` holds the same real numbers."""
+    """By the name of the constant; `model` holds the same float values."""
     model: Module
     """The float model as it is now."""
     teacher: Module

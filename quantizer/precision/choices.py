@@ -74,9 +74,9 @@ def configured_precision(settings: QuantizerSettings) -> Precision:
 
 
 def default_choices(module: Module, settings: QuantizerSettings) -> dict[str, Precision]:
-    """Every eligible node at the precision of `bit_num`, without islands that save nothing.
+    """Every eligible node at the precision of `bit_num`, without groups of nodes that save nothing.
 
-    Where the model's outputs are real numbers, a Softmax or Sigmoid that gives them computes in float too: its integers
+    Where the model's outputs are float values, a Softmax or Sigmoid that gives them computes in float too: its integers
     have steps of 1/256, in which small probabilities vanish, and there is no product to save time for.
     """
     precision = configured_precision(settings)

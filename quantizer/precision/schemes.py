@@ -24,7 +24,7 @@ LEAST_SCALE = 2.0**-126
 
 @dataclass(frozen=True)
 class Range:
-    """The real numbers that a quantized tensor should be able to hold."""
+    """The float values that a quantized tensor should be able to hold."""
 
     low: float
     high: float
@@ -35,7 +35,7 @@ class Range:
 
 @dataclass(frozen=True)
 class Scheme:
-    """How real numbers are stored as integers."""
+    """How float values are stored as integers."""
 
     bits: int = 8
     symmetric: bool = False
@@ -107,7 +107,7 @@ def channel_records(data: Array, axis: int, scheme: Scheme) -> tuple[QuantParam,
 
 
 def stored(data: Array, records: Sequence[QuantParam], axis: int, scheme: Scheme) -> Array:
-    """Real numbers as integers: rounded half away from zero, limited to the scheme."""
+    """Float values as integers: rounded half away from zero, limited to the scheme."""
     scales, points = _columns(records, axis, data.ndim)
     q = _round(np.asarray(data, np.float64) / scales) + points
     return np.clip(np.nan_to_num(q, nan=0.0), scheme.low, scheme.high).astype(numpy_type(scheme.dtype))

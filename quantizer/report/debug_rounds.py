@@ -70,7 +70,7 @@ def _given(value: Value, array: Array) -> Array:
 
 
 def _real(value: Value, data: Array) -> tuple[Array, float]:
-    """Real numbers, and the share of elements at the limits of their type."""
+    """Float values, and the share of elements at the limits of their type."""
     if not is_quantized(value):
         return data, 0.0
     limits = np.iinfo(data.dtype.char)

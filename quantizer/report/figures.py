@@ -74,7 +74,7 @@ def _untimed(module: Module, costs: Costs) -> list[str]:
     for name in untimed(costs):
         sizes = [value.shape for value in (*nodes[name].inputs, *nodes[name].outputs)]
         is_open = any(shape is None or any(size < 0 for size in shape) for shape in sizes)
-        found.append(f"{name} ({'its sizes are open' if is_open else 'it does not run alone on real numbers'})")
+        found.append(f"{name} ({'its sizes are open' if is_open else 'it does not run alone on float values'})")
     return found
 
 

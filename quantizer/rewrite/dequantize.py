@@ -1,6 +1,6 @@
 """[transform_quant_param] export_precision_mode=FLOAT32: a quantized model becomes a float one of the same meaning.
 
-Stored constants become real numbers, activations lose their records and the casts around them go. What a record cut off
+Stored constants become float values, activations lose their records and the casts around them go. What a record cut off
 at zero stays cut off: exporters drop a ReLU (and a ReLU6) where the zero point is the least integer.
 """
 

@@ -27,7 +27,7 @@ from mslite.quantizer.settings import QuantizerSettings
 
 @dataclass(frozen=True)
 class Boundary:
-    """Whether the model's inputs and outputs are stored integers themselves, instead of real numbers with casts."""
+    """Whether the model's inputs and outputs are stored integers themselves, instead of float values with casts."""
 
     integer_inputs: bool = False
     integer_outputs: bool = False

@@ -78,7 +78,7 @@ def teach(
         progress(step + 1, steps, "tuning")
     values = {tensor.name: np.array(tensor.get_data_to_numpy(), np.float32) for tensor in model.get_trainable_params()}
     if not all(bool(np.isfinite(array).all()) for array in values.values()):
-        raise ArithmeticError("weights are no finite numbers any more")
+        raise ArithmeticError("weights are not finites any more")
     return Lesson(values, tuple(losses), stopped)
 
 

@@ -96,7 +96,7 @@ def damped(moments: Floats) -> Floats:
 
 
 def descend(steps: Reals, start: Reals, h: Floats, limits: tuple[int, int], iterations: int) -> Reals:
-    """Integers [groups, results, k] next to the real numbers `steps` that lower e H eT, e = integers - steps."""
+    """Integers [groups, results, k] next to the float values `steps` that lower e H eT, e = integers - steps."""
     low, high = np.floor(steps), np.ceil(steps)
     integers = start.copy()
     error = (integers - steps).astype(np.float32)

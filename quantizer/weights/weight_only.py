@@ -1,7 +1,7 @@
 """WEIGHT_QUANT: weights are stored as integers of few bits; the runtime makes them real when it loads the model.
 
 Ranges are asymmetric, -2^(bits - 1) ... 2^(bits - 1) - 1, one per channel. With bias correction the file also says by
-which factor and offset the real numbers of a channel get back the variance and the mean that they had.
+which factor and offset the float values of a channel get back the variance and the mean that they had.
 """
 
 from __future__ import annotations

@@ -214,7 +214,7 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str], good: 
     before = sorted(tmp_path.iterdir())
     assert cli.main([f"--modelFile={bad}", "--check", f"--checkReport={page}"]) == 3
     printed = capsys.readouterr().out
-    for word in ("foo", "Foo", "bar", "strange", "2 nodes stand in the way"):
+    for word in ("foo", "Foo", "bar", "strange", "2 nodes prevent the conversion"):
         assert word in printed
     assert sorted(tmp_path.iterdir()) == sorted([*before, page])
     text = page.read_text()

@@ -44,7 +44,7 @@ def test_refused_nodes_are_named_and_nothing_is_written(tmp_path: Path, capsys: 
     ("arguments", "status", "message"),
     [
         (["--target=cortex-m99"], 2, "target 'cortex-m99' is unknown"),
-        (["--ramBudget=much"], 2, "is no number of bytes"),
+        (["--ramBudget=much"], 2, "is not a number of bytes"),
         (["--target=cortex-m4", "--parallel=true"], 2, "microcontrollers have no threads"),
         (["--inputShape=in0:1"], 1, "has 4 dimensions, 1 was given"),
         (["--inputShape=nobody:1"], 1, "'nobody' is no input of the model"),

@@ -49,7 +49,7 @@ def core_of(program: Program, options: MemoryOptions | None = None) -> Core:
 
 @pytest.mark.parametrize("program", [separable(), resnet8(), keywords(), autoencoder()])
 def test_picture_agrees_with_plan(program: Program) -> None:
-    """Without sharing, what is there at the same time lies apart, and the fullest step fills the arena."""
+    """Without sharing, what is there at the same time lies apart, and the peak step fills the arena."""
     plan = plan_memory(program, MemoryOptions(in_place=False, overlap=False))
     picture = make_picture(program, plan)
     assert len(picture.columns) == len(program.steps)

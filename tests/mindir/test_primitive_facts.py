@@ -33,7 +33,7 @@ def test_known_rows() -> None:
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("Svd", "no operator of ours decomposes matrices"),
+        ("Svd", "no operator of mslite decomposes matrices"),
         ("Multinomial", "mslite has no operator that samples from this distribution"),
         ("ReluGrad", "it belongs to training"),
         ("ApplyFtrl", "it belongs to training"),

@@ -1,4 +1,4 @@
-"""The code of README.md: `python -m tests.programs.readme "From C++ and C"` prints the commands of a section."""
+"""The code of pages: `python -m tests.programs.readme "Build a program" docs/cpp.md` prints the commands of a section."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def blocks(section: str, language: str, page: str = "README.md") -> list[str]:
     return result
 
 
-def commands(section: str) -> list[str]:
-    """The commands of a section as they stand, without comments."""
-    lines = "".join(blocks(section, "sh")).splitlines()
+def commands(section: str, page: str = "README.md") -> list[str]:
+    """The commands of a section, without comments."""
+    lines = "".join(blocks(section, "sh", page)).splitlines()
     return [line for line in lines if line and not line.startswith("#")]
 
 
 if __name__ == "__main__":
-    print(*commands(sys.argv[1]), sep="\n")
+    print(*commands(*sys.argv[1:]), sep="\n")

@@ -1,4 +1,4 @@
-"""What README.md tells a newcomer to type, typed in its order, with the build of this test run in place of an installation."""
+"""The commands of README.md and docs/commands.md, run in order with the build of this test run in place of an installation."""
 
 from __future__ import annotations
 
@@ -62,21 +62,32 @@ def typed(command: str, folder: Path) -> str:
 
 
 def test_every_command_runs_in_order(checkout: Path) -> None:
-    assert commands("Install")[0].startswith("make demo ")
-    assert commands("Install")[1].startswith("make install ")
-    assert commands("Install")[2].startswith(ACTIVATE + " ")
-    used = commands("Use")
+    start = commands("Quick start")
+    assert start[0].startswith("make demo ")
+    assert start[1].startswith(ACTIVATE + " ")
+    installation = commands("Debian 12", "docs/install.md")
+    assert [command.split("  ")[0] for command in installation] == ["make demo", "make install", ACTIVATE]
+    used = commands("Examples", "docs/commands.md")
     croppers = {"mslite-crop", "cropper"}  # need a static library: docs/cropping.md
-    assert {command.split()[0] for command in used} == set(programs()) - croppers, "README.md shows every program"
-    for command in used:
+    assert {command.split()[0] for command in used} == set(programs()) - croppers, (
+        "docs/commands.md shows every program"
+    )
+    for command in start[2:] + used:
         typed(command, checkout)
         for name in re.findall(r"--(?:outputFile|output|checkReport|htmlFile)=(\S+)", command):
             written = checkout / name
             assert written.exists() or written.with_name(written.name + ".ms").exists(), command
-    (script,) = blocks("Use", "python")
+    (script,) = blocks("Run a model", "python")
     (checkout / "build" / "use.py").write_text(script)
     label = np.load(ROOT / "examples/digits/digits_test.npz")["labels"][1]
     assert typed("python build/use.py", checkout) == f"{label}\n"
+
+
+def test_the_converter_example_runs(checkout: Path) -> None:
+    typed(commands("Convert a model", "docs/convert.md")[0], checkout)
+    (script,) = blocks("Convert a model", "python", "docs/convert.md")
+    (checkout / "build" / "convert.py").write_text(script)
+    assert "CONVERT RESULT SUCCESS" in typed("python build/convert.py", checkout)
 
 
 def anchors(page: Path) -> set[str]:
@@ -86,7 +97,7 @@ def anchors(page: Path) -> set[str]:
 
 
 def test_every_link_of_a_page_leads_somewhere() -> None:
-    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("examples/**/*.md")]
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.md")]
     lost, count = [], 0
     for page in pages:
         for target, anchor in re.findall(r"\]\(([^)#\s]*)#?([^)\s]*)\)", page.read_text(encoding="utf-8")):

@@ -146,7 +146,7 @@ def test_records_of_the_image_network() -> None:
     assert [value.name for value in module.main.outputs] == ["y"]
 
 
-def test_products_of_two_activations_and_float_islands() -> None:
+def test_matmuls_of_two_activations_and_float_nodes_between() -> None:
     module, report = quantized(matrix_network(), full())
     scores = node_of(module, "scores")
     assert all(value.dtype is DataType.INT8 and len(value.quant) == 1 for value in (*scores.inputs, scores.output))

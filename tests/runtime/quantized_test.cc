@@ -1,4 +1,4 @@
-// Calls on quantized integers: which kernels may run them, and how those of a model become calls on real numbers.
+// Calls on quantized integers: which kernels may run them, and how those of a model become calls on float values.
 #include "plan/quantized.h"
 
 #include <gtest/gtest.h>

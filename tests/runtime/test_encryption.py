@@ -233,7 +233,7 @@ def test_benchmark(plain: Path, tmp_path: Path) -> None:
         ([f"--decryptKey={'x' * 32}"], 2, "expected 32, 48 or 64 hexadecimal digits"),
         (["--cryptoLibPath=libcrypto.so"], 2, "--cryptoLibPath needs --decryptKey"),
         ([f"--decryptkey={digits}"], 2, "--decryptkey=... is not a valid flag; did you mean --decryptKey?"),
-        ([f"-decryptKey={digits}"], 2, "'-decryptKey=...' is no flag"),
+        ([f"-decryptKey={digits}"], 2, "'-decryptKey=...' is not a flag"),
     ):
         command = [BENCHMARK, f"--modelFile={secret}", "--loopCount=1", *flags]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)

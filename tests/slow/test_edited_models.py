@@ -103,7 +103,7 @@ def _makes_sense(model: ModelProto, inputs: Mapping[str, Array]) -> bool:
 def test_edited_models_are_computed_as_onnxruntime_does(entry: Entry, tmp_path: Path) -> None:
     model = onnx.load(entry.source)
     if any(node.op_type == "NonMaxSuppression" for node in model.graph.node):
-        pytest.skip("how many boxes are kept hangs on the last bit of scores")
+        pytest.skip("how many boxes are kept depends on the last bit of scores")
     arrays = [np.load(entry.folder / name) for name in entry.cases[0]["inputs"]]
     constants = {tensor.name for tensor in model.graph.initializer}
     names = [value.name for value in model.graph.input if value.name not in constants]

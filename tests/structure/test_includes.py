@@ -1,4 +1,4 @@
-"""`.ci/check_includes.py` finds what goes against the arrows between the C and C++ rooms: errors planted in a small tree."""
+"""`.ci/check_includes.py` finds what goes against the arrows between the C and C++ folders: errors planted in a small tree."""
 
 from __future__ import annotations
 

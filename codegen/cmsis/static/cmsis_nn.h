@@ -20,7 +20,7 @@
 #include "../kernels/kernel.h"
 
 #ifdef CMSIS_NN_USE_SINGLE_ROUNDING
-#error "CMSIS_NN_USE_SINGLE_ROUNDING rounds otherwise than the model does; build CMSIS-NN without it"
+#error "CMSIS_NN_USE_SINGLE_ROUNDING rounds differently from the model does; build CMSIS-NN without it"
 #endif
 
 #define MSLITE_CMSIS_NN_EXPECT(name, condition) typedef char mslite_cmsis_nn_##name[(condition) ? 1 : -1]

@@ -39,7 +39,7 @@ _IN_TRAINING = frozenset(("Assign", "AssignAdd", "FlattenGrad", "LSTMGradData", 
 """Written as other operators when a training file is read."""
 
 Facts = Mapping[str, Mapping[str, Any]]
-"""Operator -> `front_ends` (name -> foreign operators), `types`, `isas`, `generated`."""
+"""Operator -> `front_ends` (name -> source operators), `types`, `isas`, `generated`."""
 
 
 def shape_rules() -> frozenset[str]:
@@ -102,7 +102,7 @@ def _default(attribute: Attribute) -> str:
 
 
 def _sources(declaration: OperatorDeclaration, facts: Facts) -> dict[str, list[str]]:
-    """Front end -> foreign operators that become this one, alone or together with others."""
+    """Front end -> source operators that become this one, alone or together with others."""
     if declaration.name in facts:
         return dict(facts[declaration.name]["front_ends"])
     found = {key: list(getattr(declaration, key, ())) for key in _FRONT_ENDS}
@@ -172,7 +172,7 @@ def _attribute(attribute: Attribute) -> str:
 
 _LEGEND = """\
 The table of a family shows, per operator: how many operators of each front end become it, alone or together with others
-(their names stand below); the element types that kernels take for its real numbers, or for its first operand, in some of the
+(their names stand below); the element types that kernels take for its float values, or for its first operand, in some of the
 test cases (`integers`: signed and unsigned, of 8 to 64 bits), and those in which it computes in float32, int32 or int64 between
 casts that the converter writes: float64 then has the precision of float32, and int64 in float32 is exact up to 2^24. Graphs in
 float16 become float32, with float16 inputs and outputs. A type that does not stand there is refused by name; so are bfloat16,

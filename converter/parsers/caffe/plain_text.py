@@ -1,4 +1,4 @@
-"""The fields of a layer as its text has them, for parameters that no schema of ours describes."""
+"""The fields of a layer as its text has them, for parameters that no schema of mslite describes."""
 
 from __future__ import annotations
 

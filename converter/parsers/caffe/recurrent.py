@@ -1,4 +1,4 @@
-"""Recurrent layers, unrolled: a sequence starts anew where the continuation blob is 0."""
+"""Recurrent layers, unrolled: a sequence starts again where the continuation blob is 0."""
 
 from __future__ import annotations
 

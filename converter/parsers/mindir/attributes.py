@@ -111,7 +111,7 @@ class Attributes:
             raise self.block(f"'{value}' is not one of {known}", attribute=name) from None
 
     def declared(self, attribute: Attribute) -> Any:
-        """The value of an attribute of an operator of ours that has the primitive's name."""
+        """The value of an attribute of an operator of mslite that has the primitive's name."""
         value = self._find(attribute.wire_name)
         if value is _MISSING or value is None:
             return attribute.default

@@ -8,4 +8,4 @@ __all__ = ["Blocked", "Dependent"]
 
 
 class Dependent(Exception):
-    """The node reads the result of one that already stands in the way."""
+    """The node reads the result of one that is already reported."""

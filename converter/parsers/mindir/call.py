@@ -95,7 +95,7 @@ class Call(Attributes):
             return self._stacked(entry)
         if isinstance(entry, Absent):
             raise self.block(entry.reason, "Compute it beside the node in the model")
-        raise self.block("a sub-graph or an order edge stands where a tensor is expected")
+        raise self.block("a subgraph or an order edge stands where a tensor is expected")
 
     def _immediate(self, value: Any) -> Value:
         """The constant that a number or a (nested) tuple of numbers is."""

@@ -30,7 +30,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Closure:
-    """A sub-graph with its first arguments."""
+    """A subgraph with its first arguments."""
 
     graph: int
     arguments: tuple[Value, ...] = ()
@@ -47,7 +47,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Failed:
-    """The result of a node that stands in the way: what reads it is not reported again."""
+    """The result of an unsupported node: what reads it is not reported again."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Primitives that have the name of an operator of ours: same operands, same attributes."""
+"""Primitives that have the name of an operator of mslite: same operands, same attributes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .weights import channel_last
 
 
 def convert_own(call: Call, operator: type[Operator]) -> Entry:
-    """The node as an operator of ours, its attributes read by their names."""
+    """The node as an operator of mslite, its attributes read by their names."""
     declaration = operator.declaration
     if operator is Custom:
         return _custom(call)

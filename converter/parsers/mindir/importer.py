@@ -280,7 +280,7 @@ class GraphImporter(Scope):
 
     def _declare_type(self, node: Message) -> None:
         """Remembers type and shape that the file gives for the node's results. Quantized ones keep the type: inference
-        only sees the real numbers that they stand for."""
+        only sees the float values that they stand for."""
         entry = self._entries.get(node.output[0])
         values = [each for each in flattened([entry]) if isinstance(each, Value)] if entry is not None else []
         for value, tensor in zip(values, result_types(node), strict=False):

@@ -68,7 +68,7 @@ class Overwritten:
         self._views: dict[int, str] = {}
 
     def variable(self, name: str, initial: Value) -> Value:
-        """What a parameter that the model changes holds at this place. Raises Blocked in a sub-graph."""
+        """What a parameter that the model changes holds at this place. Raises Blocked in a subgraph."""
         if not self._is_main:
             reason = f"a branch or a loop reads or changes the parameter '{initial.name}', which the model changes"
             raise Blocked(reason, "Give it to construct as an input, and return its new value")

@@ -22,11 +22,11 @@ _TRAINING = (
     "Export the network without loss and optimizer; to train on the device, convert a training step with --trainModel",
 )
 _DECOMPOSITION = (
-    "no operator of ours decomposes matrices",
+    "no operator of mslite decomposes matrices",
     "Decompose it before the export where it is a constant, or outside of the model",
 )
 _SPECIAL = (
-    "no operator of ours computes this function",
+    "no operator of mslite computes this function",
     "Compute it outside of the model, or write a polynomial for the range that the network needs",
 )
 _BITS = ("it works on the bits of numbers", "Use mint.bitwise_and, mint.bitwise_or, or arithmetic of integers")
@@ -40,7 +40,7 @@ _SPEECH = (
     "Return the scores, and decode them outside of the model",
 )
 _CACHE = ("it belongs to the cache of embeddings of training", "Gather from the whole table with ops.gather")
-_NGRAMS = ("no operator of ours looks for repeated n-grams", "Do it between the runs of the model")
+_NGRAMS = ("no operator of mslite looks for repeated n-grams", "Do it between the runs of the model")
 _FRACTIONAL = ("its windows are drawn at random", "Use nn.AdaptiveAvgPool2d or nn.AdaptiveMaxPool2d")
 _OPEN = (
     "MindSpore leaves Python's own work on shapes in a file where sizes or the number of dimensions are open",

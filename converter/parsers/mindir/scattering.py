@@ -53,7 +53,7 @@ _PADDINGS = {"zeros": 0, "border": 1, "reflection": 2}
     arguments="input_x grid interpolation_mode padding_mode align_corners",
 )
 def grid_sample(call: Call) -> Value:
-    """The modes are texts, or the numbers of ours."""
+    """The modes are texts, or the numbers of mslite."""
     mode, padding = call.attribute("interpolation_mode"), call.attribute("padding_mode")
     op = GridSampler(
         interpolation_mode=_INTERPOLATIONS.get(mode, mode if isinstance(mode, int) else 0),
@@ -82,7 +82,7 @@ def interpolated(call: Call) -> Value:
 
 @primitive("Xlogy", operators="MulFusion Log", arguments="input other")
 def x_log_y(call: Call) -> Value:
-    """The plain product, which MindSpore computes on a CPU: 0 log 0 is no number."""
+    """The plain product, which MindSpore computes on a CPU: 0 log 0 is NaN."""
     x, y = alike(call, call.input(0), call.input(1))
     return call.emit(ops.MulFusion(), x, call.emit(Log(), y))
 

@@ -43,7 +43,7 @@ class Scope(GraphScope):
         return name[len(prefix) :] if name.startswith(prefix) and len(name) > len(prefix) else name
 
     def block(self, name: str, operator: str, reason: str, remedy: str = "Export the model again") -> None:
-        """Notes something that stands in the way of the conversion."""
+        """Notes something that prevents the conversion."""
         self.session.blockers.append(Blocker(name, operator, reason, remedy))
 
     def node_name(self, node: Message) -> str:
@@ -61,7 +61,7 @@ class Scope(GraphScope):
                 entry.name = title or self.plain_name(name)
 
     def lookup(self, name: str) -> Entry:
-        """What a name stands for: of this graph, a sub-graph, or a parameter of the model. Raises Blocked."""
+        """What a name stands for: of this graph, a subgraph, or a parameter of the model. Raises Blocked."""
         if name in self._entries:
             return self._entries[name]
         if name in self.session.graph_index:
@@ -73,7 +73,7 @@ class Scope(GraphScope):
             self._entries[name] = entry
             return entry
         if name in self.session.produced:
-            remedy = "Export the model so that sub-graphs get what they read as inputs"
+            remedy = "Export the model so that subgraphs get what they read as inputs"
             raise Blocked(f"'{name}' belongs to another graph", remedy)
         reader = next(
             (f"the node of '{self.plain_name(node.output[0])}'" for node in self.proto.node if name in node.input), ""

@@ -1,4 +1,4 @@
-"""What all graphs of one conversion share: names, parameters, sub-graphs, blockers."""
+"""What all graphs of one conversion share: names, parameters, subgraphs, blockers."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class Session:
     nodes: Names = field(default_factory=Names)
     values: Names = field(default_factory=Names)
     graph_index: dict[str, int] = field(default_factory=dict)
-    """Names of sub-graphs -> their number."""
+    """Names of subgraphs -> their number."""
     primitives: dict[str, Message] = field(default_factory=dict)
     """Primitives that several nodes share."""
     parameters: dict[str, Entry] = field(default_factory=dict)
     """Parameters of the main graph, which every graph may read."""
     constants: dict[str, tuple[int, Message]] = field(default_factory=dict)
-    """Constant nodes of all graphs, which sub-graphs may share -> graph, node."""
+    """Constant nodes of all graphs, which subgraphs may share -> graph, node."""
     changed: set[str] = field(default_factory=set)
     """Names of parameters that the model changes."""
     produced: set[str] = field(default_factory=set)
@@ -62,7 +62,7 @@ class Session:
             return Failed()
 
     def result_count(self, index: int) -> int:
-        """How many results a sub-graph has; 0 when that cannot be told from the file."""
+        """How many results a subgraph has; 0 when that cannot be told from the file."""
         seen: set[int] = set()
         while index not in seen:
             seen.add(index)

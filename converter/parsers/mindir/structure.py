@@ -1,4 +1,4 @@
-"""Primitives that only hold the graph together: tuples, order, names, sub-graphs."""
+"""Primitives that only hold the graph together: tuples, order, names, subgraphs."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def is_same(call: Call) -> Entry:
 @primitive("DropoutExt", operators="", arguments="input p seed offset")
 @primitive("Dropout", operators="", arguments="x keep_prob Seed0 Seed1")
 def dropout(call: Call) -> Entry:
-    """At inference the input itself; its mask, if anybody reads it, stands in the way."""
+    """At inference the input itself; its mask, if anybody reads it, is unsupported."""
     x = call.input(0)
     kept = call.real("keep_prob", 0.5)
     if call.scope.session.trains and 0 < kept < 1 and x.producer is not None:
@@ -139,7 +139,7 @@ def update_state(call: Call) -> Entry:
 def partial(call: Call) -> Entry:
     target = _operand(call, 0)
     if not isinstance(target, Closure):
-        raise call.block("its first input is no sub-graph")
+        raise call.block("its first input is no subgraph")
     arguments = tuple(call.value(entry) for entry in flattened(call.entries[1:]))
     return Closure(target.graph, (*target.arguments, *arguments))
 
@@ -169,5 +169,5 @@ def _branch(call: Call, entry: Entry) -> Closure:
     if isinstance(entry, Failed):
         raise Dependent
     if not isinstance(entry, Closure):
-        raise call.block("one of its branches is no sub-graph", "Export control flow whose branches are functions")
+        raise call.block("one of its branches is no subgraph", "Export control flow whose branches are functions")
     return entry

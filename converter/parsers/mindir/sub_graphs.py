@@ -1,4 +1,4 @@
-"""Calls of sub-graphs: a closure, or a choice between closures, becomes PartialFusion, Switch and Call nodes."""
+"""Calls of subgraphs: a closure, or a choice between closures, becomes PartialFusion, Switch and Call nodes."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from .scope import Scope
 
 
 def call_graph(scope: Scope, node: Message, reference: str, entries: list[Entry]) -> Entry:
-    """A node whose operator is not a primitive but a sub-graph, or a choice between some."""
+    """A node whose operator is not a primitive but a subgraph, or a choice between some."""
     target = scope.lookup(reference)
     call = Call(scope, "call", scope.node_name(node), entries, {}, ())
     if isinstance(target, Failed):
         raise Dependent
     if not isinstance(target, Closure | Choice):
-        raise call.block(f"'{reference}' is called, but is no sub-graph")
+        raise call.block(f"'{reference}' is called, but is no subgraph")
     arguments = tuple(call.tensors())
     structure = tuple_structure(node)
     count = _result_count(scope, node, target) if structure is None else _tensors(structure)
@@ -42,7 +42,7 @@ def _tensors(structure: Structure) -> int:
 
 
 def _nested(structure: Structure, results: Iterator[Value]) -> Sequence:
-    """The results, which a sub-graph returns with all tuples opened, as the tuples that they were."""
+    """The results, which a subgraph returns with all tuples opened, as the tuples that they were."""
     return Sequence(tuple(next(results) if item is None else _nested(item, results) for item in structure))
 
 

@@ -136,7 +136,7 @@ class _Step:
         if not isinstance(value, bool | int | float) or isinstance(value, Enum):
             return None
         if not math.isfinite(value):
-            raise self._error(f"'{self._plain(name)}' holds {value}, no finite number", "Export the model again")
+            raise self._error(f"'{self._plain(name)}' holds {value}, not finite", "Export the model again")
         return float(value)
 
     def attribute(self, node: Message, name: str) -> Any:
@@ -235,7 +235,7 @@ class _Step:
         found = [scale for node in self._model.graph.node for scale in self._scales_at(node)]
         if len(set(found)) != 1 or found[0] is None:
             raise self._error(
-                "what its gradients are scaled by (sens) is no number in the file",
+                "what its gradients are scaled by (sens) is not a number in the file",
                 "Export TrainOneStepCell with a number, or say loss=... in [train_param]: then nothing is scaled",
             )
         return found[0]

@@ -1,4 +1,4 @@
-"""What type inference needs to know of sub-graphs: the types of their inputs, and the constants that they read."""
+"""What type inference needs to know of subgraphs: the types of their inputs, and the constants that they read."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _write(value: ValueInfoProto, kind: int, dims: list[int | None]) -> None:
 
 
 def _sink_constants(graph: GraphProto, outer: Mapping[str, TensorProto]) -> bool:
-    """Copies short integer constants of outer graphs into the sub-graphs that read them: inference looks no further."""
+    """Copies short integer constants of outer graphs into the subgraphs that read them: inference looks no further."""
     visible = dict(outer)
     for tensor in [*graph.initializer, *_constants(graph)]:
         if tensor.data_type in (TensorProto.INT64, TensorProto.INT32) and 0 <= prod(tensor.dims) <= _SHORT:

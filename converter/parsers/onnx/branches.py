@@ -46,7 +46,7 @@ def inline_branch(
 
 
 def _renamed(node: NodeProto, names: Mapping[str, str]) -> NodeProto:
-    """A copy that reads and writes the new names, also inside of its sub-graphs."""
+    """A copy that reads and writes the new names, also inside of its subgraphs."""
     copy = NodeProto()
     copy.CopyFrom(node)
     _rename(copy, names)

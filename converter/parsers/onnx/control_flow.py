@@ -1,4 +1,4 @@
-"""If and Loop as closures: PartialFusion binds arguments to a sub-graph, Switch picks one, Call runs it.
+"""If and Loop as closures: PartialFusion binds arguments to a subgraph, Switch picks one, Call runs it.
 
 A loop is recursion through tail calls. With the loop state L (iteration, condition, carried values, scan outputs so far,
 captured values, trip count):

@@ -1,6 +1,6 @@
 """Whether onnx's inference may follow the contents of tensors: it makes an object of each element, of any vector.
 
-It follows vectors into the operators of `_FOLLOWED`, real numbers too, and makes symbols where it does not know the elements: 2^30 of
+It follows vectors into the operators of `_FOLLOWED`, float values too, and makes symbols where it does not know the elements: 2^30 of
 them for a vector of 2^30 elements that is added to something.
 """
 

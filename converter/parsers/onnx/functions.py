@@ -1,4 +1,4 @@
-"""Functions: those that the model brings along, and operators that are defined by other operators."""
+"""Functions: those that the model provides, and operators that are defined by other operators."""
 
 from __future__ import annotations
 

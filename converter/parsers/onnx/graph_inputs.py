@@ -22,7 +22,7 @@ PartialShape = tuple[int | None, ...] | None
 def input_type(
     name: str, kind: TypeProto, model_name: str, inner: bool, block: Block
 ) -> tuple[DataType, list[int | str] | None]:
-    """Type and dimensions (sizes or names, None without a rank) of a graph input; `inner`: of a sub-graph.
+    """Type and dimensions (sizes or names, None without a rank) of a graph input; `inner`: of a subgraph.
 
     `block` hears what cannot be converted. Raises ConversionError for impossible dimensions.
     """

@@ -67,7 +67,7 @@ def conv_integer(call: Call) -> Value:
 
 
 def _volume(call: Call, x: Value, weight: Value, x_point: Value, w_point: Value) -> Value:
-    """Three dimensions: on real numbers, which is exact while sums stay below 2^24."""
+    """Three dimensions: on float values, which is exact while sums stay below 2^24."""
     shape = call.require_shape(weight, "a convolution")
     kernel_of(call, shape)
     point = call.emit(Reshape(), as_float(call, w_point), call.ints((-1, 1, 1, 1, 1)))

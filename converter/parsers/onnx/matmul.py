@@ -31,7 +31,7 @@ _INTEGERS = (DataType.INT32, DataType.UINT32, DataType.INT64, DataType.UINT64)
 
 
 def _scaled_integers(call: Call, product: Value, alpha: float, c: Value | None, beta: float, dtype: DataType) -> Value:
-    """Factors that are no integers scale real numbers, whose sum is cut to integers."""
+    """Factors that are no integers scale float values, whose sum is cut to integers."""
     total = call.emit(MulFusion(), cast(call, product, DataType.FLOAT64), call.const(np.float64(alpha), np.float64))
     if c is not None:
         addend = call.emit(MulFusion(), cast(call, c, DataType.FLOAT64), call.const(np.float64(beta), np.float64))

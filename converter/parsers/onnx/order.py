@@ -12,7 +12,7 @@ from .protos import sub_graphs
 
 
 def node_reads(node: NodeProto) -> set[str]:
-    """The names that a node reads: its inputs, and what its sub-graphs take from outside."""
+    """The names that a node reads: its inputs, and what its subgraphs take from outside."""
     names = {name for name in node.input if name}
     for graph in sub_graphs(node):
         inside = {value.name for value in graph.input} | {tensor.name for tensor in graph.initializer}

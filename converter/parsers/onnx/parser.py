@@ -69,7 +69,7 @@ def parse(
         session = Session(model, inference, trains)
         GraphImporter(session, model.graph, "main_graph").run()
     except RecursionError:
-        raise graph_error(name, "sub-graphs are nested too deeply") from None
+        raise graph_error(name, "subgraphs are nested too deeply") from None
     except UnicodeDecodeError:
         raise graph_error(name, "the file holds a name that is not UTF-8; it is damaged") from None
     if session.blockers:

@@ -17,7 +17,7 @@ def sub_graphs(node: NodeProto) -> Iterator[GraphProto]:
 
 
 def all_nodes(nodes: Iterable[NodeProto]) -> Iterator[NodeProto]:
-    """The nodes and those of all their sub-graphs."""
+    """The nodes and those of all their subgraphs."""
     for node in nodes:
         yield node
         for graph in sub_graphs(node):

@@ -1,8 +1,8 @@
 """Quantized tensors of an ONNX graph, in whichever form their readers want.
 
-ONNX spells quantization as casts around operators on real numbers. What QuantizeLinear makes is built when it is read:
+ONNX spells quantization as casts around operators on float values. What QuantizeLinear makes is built when it is read:
 as MindIR's stored integers with records (by DequantizeLinear), or as plain integers by the exact formula (by operators
-that compute with integers). What DequantizeLinear makes of a constant is real numbers, or the stored integers for
+that compute with integers). What DequantizeLinear makes of a constant is float values, or the stored integers for
 operators that can have quantized weights.
 """
 
@@ -254,7 +254,7 @@ class Coded(Deferred):
     """Stored integers with records; None where MindIR has no records for it."""
     axis: int
     result: Array | None = None
-    """The real numbers, where there is no stored form."""
+    """The float values, where there is no stored form."""
     dtype: DataType = DataType.FLOAT32
 
     def stored_weight(self) -> Value | None:
@@ -270,7 +270,7 @@ class Coded(Deferred):
         return Coded(self.call, stored, axis, dtype=self.dtype)
 
     def plain(self) -> Value:
-        """The real numbers."""
+        """The float values."""
         if self.stored is None:
             assert self.result is not None
             return self.call.const(self.result)

@@ -1,4 +1,4 @@
-"""The table of foreign operators: (domain, name) -> converters, each valid from one operator-set version on."""
+"""The table of source operators: (domain, name) -> converters, each valid from one operator-set version on."""
 
 from __future__ import annotations
 

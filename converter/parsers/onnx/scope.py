@@ -1,4 +1,4 @@
-"""What the names of a source graph that is being imported stand for, sub-graphs and graphs around it included."""
+"""What the names of a source graph that is being imported stand for, subgraphs and graphs around it included."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Scope(GraphScope):
         """Names that depend on what a blocking node would write."""
         self._all_behind = outer is not None and outer.enters_behind
         self.enters_behind: bool = False
-        """Whether the node that is imported now reads such names: its sub-graphs get them."""
+        """Whether the node that is imported now reads such names: its subgraphs get them."""
         self._used = used_names(proto)
         self._short: set[str] = set()
         """Names of constants, moved ones too, whose type is one of `SHORT_TYPES`; initializers are not among them."""
@@ -109,7 +109,7 @@ class Scope(GraphScope):
         assert self.outer is not None
         source = self.outer.lookup(name)
         if isinstance(source, TensorSequence):
-            raise Blocked("a sequence of tensors goes into a sub-graph", "Export the model without sequences there")
+            raise Blocked("a sequence of tensors goes into a subgraph", "Export the model without sequences there")
         if source.is_constant:
             return source
         inner = Value(self.session.values.unique(f"{self.graph.name}/{name}"), source.dtype, source.shape)
@@ -183,7 +183,7 @@ class Scope(GraphScope):
         return any(info.name == name for info in self.proto.output)
 
     def times_used(self, name: str) -> int:
-        """How many operands and graph outputs a name is, sub-graphs included."""
+        """How many operands and graph outputs a name is, subgraphs included."""
         used = sum(list(node.input).count(name) for node in all_nodes(self.proto.node))
         return int(used + sum(info.name == name for info in self.proto.output))
 

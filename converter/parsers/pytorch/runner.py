@@ -111,7 +111,7 @@ def _check_mode(program: Any) -> None:
 
 
 class _Session:
-    """A program that runs on inputs by name, and begins anew when it is told to."""
+    """A program that runs on inputs by name, and begins again when it is told to."""
 
     def __init__(self, program: Any) -> None:
         import torch

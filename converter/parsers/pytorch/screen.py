@@ -1,6 +1,6 @@
 """What PyTorch is given instead of an archive from a stranger: a copy of the parts that a network needs, each one checked.
 
-`torch.export.load` runs the pickles of an archive, compiles text in it and loads libraries from it. The copy is written anew, so
+`torch.export.load` runs the pickles of an archive, compiles text in it and loads libraries from it. The copy is written again, so
 that there is no second way to read it.
 """
 
@@ -108,7 +108,7 @@ def _checked(archive: CheckedArchive, member: str, name: str, files: Mapping[str
 
 
 def _screened_tensors(data: bytes, what: str) -> bytes:
-    """What `torch.save` wrote: an archive with one pickle, and a member for each storage; written anew."""
+    """What `torch.save` wrote: an archive with one pickle, and a member for each storage; written again."""
     if not data:
         return data  # torch takes it for nothing
     target = io.BytesIO()

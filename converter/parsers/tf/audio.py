@@ -39,7 +39,7 @@ def real_fourier(call: Call) -> Value:
 
 @tf_operator("Real", "Imag")
 def part(call: Call) -> Value:
-    """Of real numbers the real part is themselves."""
+    """Of float values the real part is themselves."""
     x = call.input(0)
     if x.dtype not in (DataType.COMPLEX64, DataType.COMPLEX128) and call.operator == "Real":
         return x

@@ -41,7 +41,7 @@ def paired(call: Call, real: Value, imaginary: Value) -> Value:
 
 
 def from_real(call: Call, x: Value) -> Value:
-    """Real numbers as complex ones."""
+    """Float values as complex ones."""
     real = call.as_type(x, DataType.FLOAT32)
     return paired(call, real, call.emit(ZerosLike(), real))
 

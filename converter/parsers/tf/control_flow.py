@@ -1,4 +1,4 @@
-"""If, Case and While as closures: PartialFusion binds arguments to a sub-graph, Switch picks one, Call runs it.
+"""If, Case and While as closures: PartialFusion binds arguments to a subgraph, Switch picks one, Call runs it.
 
 A loop is recursion through tail calls, with the loop variables L:
 

@@ -1,4 +1,4 @@
-"""Functions of the model's library: called in place, or made sub-graphs."""
+"""Functions of the model's library: called in place, or made subgraphs."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def argument_of(function: SourceGraph, result: int) -> int | None:
 
 
 class FunctionGraph:
-    """A function as a sub-graph. Arguments that are constants where it is called are constants inside."""
+    """A function as a subgraph. Arguments that are constants where it is called are constants inside."""
 
     def __init__(self, call: Call, function: SourceGraph, arguments: Sequence[Value], keep_all: bool = False) -> None:
         """`keep_all`: unused arguments are inputs too."""

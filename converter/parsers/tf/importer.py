@@ -91,7 +91,7 @@ class GraphImporter(Scope):
             raise self._unknown(call)
         if call.operator not in COMPLEX_PASSES and not is_function and self._reads_complex(call):
             if call.operator not in ON_COMPLEX:
-                raise call.block("the operator is not supported on complex numbers", "Compute with real numbers")
+                raise call.block("the operator is not supported on complex numbers", "Compute with float values")
             return ON_COMPLEX[call.operator]
         if call.operator in CONVERTERS:
             return CONVERTERS[call.operator]

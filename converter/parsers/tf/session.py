@@ -70,7 +70,7 @@ class Session:
     def new_graph(self, name: str) -> tuple[Graph, int]:
         """An empty graph and the number by which PartialFusion calls it. Raises Blocked when there are too many."""
         if len(self.graphs) >= _MAX_GRAPHS:
-            raise Blocked(f"there are more than {_MAX_GRAPHS} sub-graphs", "Simplify the control flow")
+            raise Blocked(f"there are more than {_MAX_GRAPHS} subgraphs", "Simplify the control flow")
         self.graphs.append(Graph(name))
         return self.graphs[-1], len(self.graphs) - 1
 

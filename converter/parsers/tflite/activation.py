@@ -72,7 +72,7 @@ def _in_larger_steps(call: Call, x: Value, factor: float) -> Value:
 
 @tflite_operator("PRELU")
 def prelu(call: Call) -> Value:
-    """A slope per channel is PReLUFusion; one that varies over space is relu(x) + slope * min(x, 0), on real numbers."""
+    """A slope per channel is PReLUFusion; one that varies over space is relu(x) + slope * min(x, 0), on float values."""
     x, slope = call.input(0), call.weight(1)
     shape = call.shape(1)
     if slope.data is not None and slope.data.size == (shape[-1] if shape else 1):

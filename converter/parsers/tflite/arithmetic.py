@@ -55,7 +55,7 @@ _UNARY = {
 
 @tflite_operator(*_FUSED)
 def fused(call: Call) -> Value:
-    """MindSpore Lite reads no activation of SubFusion and DivFusion: that of real numbers is an operator of its own."""
+    """MindSpore Lite reads no activation of SubFusion and DivFusion: that of float values is an operator of its own."""
     if call.node.name in ("SUB", "DIV") and call.input(0).dtype is DataType.FLOAT32:
         return call.activated(call.emit(_FUSED[call.node.name](), call.weight(0), call.weight(1)))
     activation, follow = call.fused()

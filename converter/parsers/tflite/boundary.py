@@ -1,4 +1,4 @@
-"""Where unsigned and signed integers of the same real numbers meet: at the inputs and outputs of a model."""
+"""Where unsigned and signed integers of the same float values meet: at the inputs and outputs of a model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def before_boundary(x: Value) -> Value:
 
 
 def _is_renaming(node: Node) -> bool:
-    """Whether a cast between integers keeps the real numbers, and what stands for them but for its sign."""
+    """Whether a cast between integers keeps the float values, and what stands for them but for its sign."""
     x, y = node.inputs[0], node.outputs[0]
     if node.op.name != "QuantDTypeCast" or {x.dtype, y.dtype} - {DataType.INT8, DataType.UINT8}:
         return False

@@ -37,7 +37,7 @@ class Call:
         self.origin = Origin(name, node.name)
         self.options = node.options
         self.in_float = False
-        """Set while an operator on quantized tensors is converted as one on real numbers."""
+        """Set while an operator on quantized tensors is converted as one on float values."""
 
     def block(self, reason: str, remedy: str = _BROKEN, attribute: str = "") -> Blocked:
         """What a converter raises: `raise call.block(...)`."""
@@ -93,7 +93,7 @@ class Call:
         return [self.input(index) for index in range(len(self.node.inputs))]
 
     def weight(self, index: int) -> Value:
-        """An input whose contents are real numbers: 8-bit weights of an operator that computes in float are decoded."""
+        """An input whose contents are float values: 8-bit weights of an operator that computes in float are decoded."""
         value = self.input(index)
         return self.scope.decoded(value) if self.is_float() else value
 
@@ -105,7 +105,7 @@ class Call:
         return self.scope.stored_form(self.weight(index))
 
     def is_hybrid(self, index: int) -> bool:
-        """True where constant `index` is stored integers and the operator computes on real numbers.
+        """True where constant `index` is stored integers and the operator computes on float values.
 
         LiteRT then rounds the activations too. Weights behind a DEQUANTIZE are float values. Raises Blocked for
         stored integers that nothing gives a scale.
@@ -130,14 +130,14 @@ class Call:
         return value
 
     def bias(self, index: int) -> Value | None:
-        """The bias of a product: real numbers, or integers in units of the product's scales.
+        """The bias of a product: float values, or integers in units of the product's scales.
 
         int64 is kept: kernels on int16 activations sum, and round, in the width of their bias.
         """
         return self.optional_weight(index)
 
     def is_float(self) -> bool:
-        """True when the operator computes on real numbers."""
+        """True when the operator computes on float values."""
         return self.in_float or self.output().dtype in (DataType.FLOAT32, DataType.FLOAT16)
 
     def shape(self, index: int) -> Shape:

@@ -1,4 +1,4 @@
-"""WHILE and IF as closures: PartialFusion binds arguments to a sub-graph, Switch picks one, Call runs it.
+"""WHILE and IF as closures: PartialFusion binds arguments to a subgraph, Switch picks one, Call runs it.
 
 A loop is recursion through tail calls, with the loop variables L:
 
@@ -26,14 +26,14 @@ from .variables import argument, assign, held
 
 
 def _imported(call: Call, option: str, name: str, arguments: Sequence[Value], outputs: int) -> GraphImporter:
-    """The sub-graph that an option names, imported for this node."""
+    """The subgraph that an option names, imported for this node."""
     number = call.options.integer(option)
     if not 0 < number < len(call.scope.session.model.graphs):
-        raise call.block(f"there is no sub-graph {number}", attribute=option)
+        raise call.block(f"there is no subgraph {number}", attribute=option)
     source = call.scope.session.model.graphs[number]
     if len(source.inputs) != len(arguments) or len(source.outputs) != outputs:
         raise call.block(
-            f"sub-graph {number} takes {len(source.inputs)} and returns {len(source.outputs)} values, "
+            f"subgraph {number} takes {len(source.inputs)} and returns {len(source.outputs)} values, "
             f"not {len(arguments)} and {outputs}",
             attribute=option,
         )
@@ -151,11 +151,11 @@ def call_once(call: Call) -> tuple[Value, ...]:
 
 
 def inlined(call: Call, option: str, arguments: Sequence[Value]) -> tuple[Value, ...]:
-    """The results of the sub-graph that an option names, whose nodes become nodes of this graph."""
+    """The results of the subgraph that an option names, whose nodes become nodes of this graph."""
     number = call.options.integer(option)
     graphs = call.scope.session.model.graphs
     if not 0 < number < len(graphs) or len(graphs[number].inputs) != len(arguments):
-        raise call.block(f"there is no sub-graph {number} with {len(arguments)} inputs", attribute=option)
+        raise call.block(f"there is no subgraph {number} with {len(arguments)} inputs", attribute=option)
     return GraphImporter.inline(call.scope, number, arguments)
 
 
@@ -164,5 +164,5 @@ def call_graph(call: Call) -> tuple[Value, ...]:
     """A composite is computed as its decomposition says."""
     results = inlined(call, "subgraph", call.inputs() if call.node.inputs else [])
     if len(results) != len(call.node.outputs):
-        raise call.block(f"its sub-graph returns {len(results)} values, not {len(call.node.outputs)}")
+        raise call.block(f"its subgraph returns {len(results)} values, not {len(call.node.outputs)}")
     return results

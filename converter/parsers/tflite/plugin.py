@@ -25,7 +25,7 @@ _MAX_ITEMS = 1 << 16
 
 class TfliteNode(ForeignNode):
     """A TensorFlow Lite node as plug-ins see it. Attributes of a custom operator are its FlexBuffers map, if it has one;
-    `source.custom_options` are the bytes as they are. Quantized operands arrive as real numbers, and results are quantized
+    `source.custom_options` are the bytes as they are. Quantized operands arrive as float values, and results are quantized
     again behind the node."""
 
     framework = FmkType.TFLITE
@@ -58,7 +58,7 @@ class TfliteNode(ForeignNode):
         return self._call.input(index)
 
     def _tensor(self, value: Value) -> SourceTensor | None:
-        """The source's record of a value; that of the quantized operand for the real numbers that it stands for."""
+        """The source's record of a value; that of the quantized operand for the float values that it stands for."""
         indices = [index for index in range(self.input_count) if self.has_input(index)]
         operand = next((index for index in indices if self.input(index) is value), None)
         return self._call.scope.tensor_of(value) if operand is None else self._call.source(operand)

@@ -1,4 +1,4 @@
-"""Between real numbers and integers, and float16 weights."""
+"""Between float values and integers, and float16 weights."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .records import is_quantized as is_quantized_tensor
 from .registry import tflite_operator
 
 _STORED = NARROW | {DataType.INT32}
-"""Types that QUANTIZE may read and make, besides real numbers."""
+"""Types that QUANTIZE may read and make, besides float values."""
 
 
 @tflite_operator("DEQUANTIZE")
@@ -39,7 +39,7 @@ def dequantize(call: Call) -> Value:
 
 @tflite_operator("QUANTIZE")
 def quantize(call: Call) -> Value:
-    """From real numbers, or from one scale to another."""
+    """From float values, or from one scale to another."""
     x, tensor = call.input(0), call.output()
     records = wide_records(tensor)
     if x.dtype is DataType.INT32 and not x.quant:

@@ -1,8 +1,8 @@
-"""Operators on quantized tensors: one node on stored integers where that says it all, else real numbers in between.
+"""Operators on quantized tensors: one node on stored integers where that says it all, else float values in between.
 
 MindIR's nodes on stored integers have records on every operand and result. An operator that becomes one such node (with
 nodes that only move values beside it, or an activation behind it) is converted as it stands. Any other is converted as
-for real numbers: its operands are dequantized before, its results quantized behind.
+for float values: its operands are dequantized before, its results quantized behind.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def concerns_integers(call: Call) -> bool:
         return False
     narrow = [tensors[index] for index in used if is_quantized_tensor(tensors[index])]
     activations = [tensors[index] for index in call.node.inputs if index >= 0 and tensors[index].data is None]
-    # Weights alone do not make an operator quantized: it computes on real numbers.
+    # Weights alone do not make an operator quantized: it computes on float values.
     return any(tensor.data is None for tensor in narrow) or (bool(narrow) and not activations)
 
 
@@ -152,7 +152,7 @@ def axis_fits(node: Node, index: int, scope: Scope) -> bool:
 
 
 def mark(nodes: Sequence[Node]) -> None:
-    """Says of each node whether it computes on stored integers, or on real numbers with stored weights."""
+    """Says of each node whether it computes on stored integers, or on float values with stored weights."""
     for node in nodes:
         operands = (*node.inputs, *node.outputs)
         if node.op.name in _NOT_COMPUTING or only_moves(node):

@@ -110,7 +110,7 @@ def impossible_scale(tensor: SourceTensor) -> float | None:
 
 
 def is_quantized(tensor: SourceTensor) -> bool:
-    """True for a tensor whose 8 or 16-bit integers stand for real numbers."""
+    """True for a tensor whose 8 or 16-bit integers stand for float values."""
     return tensor.dtype in NARROW and tensor.quantization is not None
 
 

@@ -57,7 +57,7 @@ def region_kind(call: Call, option: str) -> str:
     `second` where it gives the second one."""
     number, graphs = call.options.integer(option), call.scope.session.model.graphs
     if not 0 < number < len(graphs):
-        raise call.block(f"there is no sub-graph {number}", attribute=option)
+        raise call.block(f"there is no subgraph {number}", attribute=option)
     graph = graphs[number]
     if len(graph.inputs) == 2 and len(graph.outputs) == 1:
         if not graph.operators and graph.outputs[0] == graph.inputs[1]:

@@ -84,7 +84,7 @@ def state_name(call: Call, index: int) -> str:
 
 
 def state(call: Call, index: int) -> Value:
-    """The state tensor at input `index` as real numbers: a variable that starts at zero, or what the model stores."""
+    """The state tensor at input `index` as float values: a variable that starts at zero, or what the model stores."""
     tensor = call.source(index)
     if not tensor.is_variable:
         return call.weight(index)

@@ -8,7 +8,7 @@
 #include "plan/rewrite/new_nodes.h"
 
 namespace mslite {
-/// Rewrites them so that the kernels of real numbers multiply the integers less their zero point with the integers of
+/// Rewrites them so that the kernels of float values multiply the integers less their zero point with the integers of
 /// the weights. Such sums are exact in any order while they stay below 2^24, and so every machine has the same bits.
 /// Scales, bias and function follow as nodes of their own.
 class ExactProducts {

@@ -215,7 +215,7 @@ class QuantizedExpander {
   }
 
   Status Compute(int32_t index, bool moves) {
-    // What was rounded at run time is read as the real numbers that it stands for.
+    // What was rounded at run time is read as the float values that it stands for.
     Node as_stored = NodeAt(index);
     for (int32_t &input : as_stored.inputs) {
       if (without_integers_.count(input) != 0) input = reals_.at(input);
@@ -297,7 +297,7 @@ class QuantizedExpander {
   }
 
   // DynamicQuant gives its integers to products, which sum them, and to where they leave the graph; some products get
-  // them as real numbers; all others what they stand for.
+  // them as float values; all others what they stand for.
   void RoundAtRunTime(int32_t index) {
     Node node = NodeAt(index);
     const auto *params = static_cast<const mslite_DynamicQuant *>(node.params);
@@ -353,7 +353,7 @@ class QuantizedExpander {
   IntegerProducts products_;
   ExactProducts exact_;
   const SubGraph *subgraph_ = nullptr;
-  std::vector<int32_t> nodes_;          // of the sub-graph, rewritten
+  std::vector<int32_t> nodes_;          // of the subgraph, rewritten
   std::map<int32_t, int32_t> reals_;    // quantized tensor -> its float32 copy
   std::set<int32_t> without_integers_;  // tensors that exist as float32 only
 };

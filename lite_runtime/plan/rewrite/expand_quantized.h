@@ -1,4 +1,4 @@
-// Calls on quantized integers, rewritten to calls that kernels for real numbers run.
+// Calls on quantized integers, rewritten to calls that kernels for float values run.
 #ifndef MSLITE_PLAN_REWRITE_EXPAND_QUANTIZED_H
 #define MSLITE_PLAN_REWRITE_EXPAND_QUANTIZED_H
 
@@ -10,7 +10,7 @@ namespace mslite {
 /// behind it rounds each result to the integers of its records. So the numbers are those of integer arithmetic to
 /// within a step. Calls that only move values stay as they are where all that they move has the same records.
 ///
-/// The output of DynamicQuant has records only when it runs: its readers get the rounded real numbers.
+/// The output of DynamicQuant has records only when it runs: its readers get the rounded float values.
 ///
 /// A call that cannot be rewritten stays; QuantizedProblem says why. Errors: kLiteGraphFileError with node and reason
 /// for constants whose records do not fit them, kLiteMemoryFailed.

@@ -64,7 +64,7 @@ class TypeExpander {
     return facts;
   }
 
-  // Constants with records are decoded for a node that computes on real numbers.
+  // Constants with records are decoded for a node that computes on float values.
   bool IsDecoded(const Node &node, int32_t index) {
     return index >= 0 && TensorAt(index).is_constant && !TensorAt(index).quant.empty() && !IsQuantized(node);
   }
@@ -250,9 +250,9 @@ class TypeExpander {
   const std::function<bool(const Node &)> &keeps_;
   const SubGraph *subgraph_ = nullptr;
   int64_t next_symbol_ = MSLITE_SYMBOL_LIMIT - 1;
-  std::vector<int32_t> nodes_;                           // of the sub-graph, rewritten
+  std::vector<int32_t> nodes_;                           // of the subgraph, rewritten
   std::unordered_map<int32_t, mslite_tensor> facts_;     // of each tensor so far
-  std::unordered_map<int32_t, mslite_tensor> decoded_;   // of constants as real numbers
+  std::unordered_map<int32_t, mslite_tensor> decoded_;   // of constants as float values
   std::map<std::pair<int32_t, int32_t>, int32_t> cast_;  // tensor and type -> the tensor with its elements as that
   std::map<int32_t, int32_t> unrounded_;                 // real tensor -> its numbers in float32, which alone exist
 };

@@ -8,7 +8,7 @@
 
 namespace mslite {
 /// Lets every call whose types no portable kernel takes compute in wider ones (FindKernelTypes), between casts. The
-/// readers of real numbers get them as they were computed: they are rounded to float16 or float64 only where the file
+/// readers of float values get them as they were computed: they are rounded to float16 or float64 only where the file
 /// shows them: at the ends of a graph, and to operators that are about types. Integers are always cast back, so that
 /// they wrap as their own type does. `keeps`: calls that must stay as they are.
 ///

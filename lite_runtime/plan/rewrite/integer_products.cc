@@ -26,7 +26,7 @@ Matrix ConvolutionOf(const mslite_Conv2DFusion &params, const Tensor &weight) {
   matrix.columns = weight.dims.size() == 4 ? weight.dims[0] : 0;
   matrix.activation = params.activation_type;
   const int64_t group = params.group;
-  // Depthwise: sums of a few products, for which the kernels of real numbers are made.
+  // Depthwise: sums of a few products, for which the kernels of float values are made.
   matrix.fits = matrix.columns > 0 && group > 0 && matrix.columns % group == 0 &&
                 (group == 1 || group != matrix.columns || weight.dims[3] > 1);
   return matrix;

@@ -8,10 +8,10 @@
 #include "plan/rewrite/new_nodes.h"
 
 namespace mslite {
-/// Rewrites convolutions and matrix products of a sub-graph to ConvInteger and MatMulInteger: sums of integers, then
+/// Rewrites convolutions and matrix products of a subgraph to ConvInteger and MatMulInteger: sums of integers, then
 /// the scales, as TensorFlow Lite computes them. Sums are exact, so every machine has the same bits.
 ///
-/// Others stay products of real numbers (of depthwise and transposed convolutions see plan/rewrite/exact_products.h),
+/// Others stay products of float values (of depthwise and transposed convolutions see plan/rewrite/exact_products.h),
 /// as does what has scales inside of its sums.
 class IntegerProducts {
  public:

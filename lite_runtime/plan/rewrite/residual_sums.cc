@@ -98,7 +98,7 @@ class Finder {
 
   Graph *graph_;
   NewNodes new_;
-  std::vector<int32_t> uses_;  // of each tensor of the file, in all sub-graphs
+  std::vector<int32_t> uses_;  // of each tensor of the file, in all subgraphs
 };
 }  // namespace
 

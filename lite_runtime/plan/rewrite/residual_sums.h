@@ -5,7 +5,7 @@
 #include "model/graph.h"
 
 namespace mslite {
-/// Gives every sub-graph its fusions: Conv2DFusion and the AddFusion that alone reads it, as Conv2DAddFusion, which
+/// Gives every subgraph its fusions: Conv2DFusion and the AddFusion that alone reads it, as Conv2DAddFusion, which
 /// adds while the result is still in registers. It bears the convolution's name.
 ///
 /// The convolution has float32 weights, one group and no activation; neither node is quantized. A sum of two such

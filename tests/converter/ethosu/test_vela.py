@@ -64,7 +64,7 @@ LAYERS: dict[str, Callable[[Builder], Value]] = {
 
 @pytest.mark.parametrize("name", LAYERS)
 def test_commands_are_those_of_the_golden_file(name: str) -> None:
-    """The files hold what vela 5.2.0 printed, from the commands on; `python -m tests.converter.ethosu.golden` writes them anew."""
+    """The files hold what vela 5.2.0 printed, from the commands on; `python -m tests.converter.ethosu.golden` writes them again."""
     version = importlib.metadata.version("ethos-u-vela")
     if version != _GOLDEN_VERSION:
         pytest.skip(f"the golden files are those of vela {_GOLDEN_VERSION}; {version} is installed")

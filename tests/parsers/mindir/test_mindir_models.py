@@ -251,7 +251,7 @@ def test_a_shape_that_is_computed(tmp_path: Path) -> None:
 
 
 def test_sub_graphs(tmp_path: Path) -> None:
-    """Partial, Switch, and a call with more arguments; a plain call of a sub-graph."""
+    """Partial, Switch, and a call with more arguments; a plain call of a subgraph."""
     model = Model()
     model.input("x", (3,))
     model.input("which", (), np.bool_)

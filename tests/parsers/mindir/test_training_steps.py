@@ -190,7 +190,7 @@ def _product_of(scope: str) -> Edit:
         (
             "scaled",
             _product_of("Grad_SparseSoftmax"),
-            r"its gradients are scaled by \(sens\) is no number.*loss=\.\.\.",
+            r"its gradients are scaled by \(sens\) is not a number.*loss=\.\.\.",
         ),
         ("scaled", _product_of("optimizer-"), r"divides gradients by what the graph computes.*optimizer=\.\.\."),
         (

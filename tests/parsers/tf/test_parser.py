@@ -209,7 +209,7 @@ def test_all_blocking_nodes_are_told_at_once() -> None:
     builder.node("d", "Add", "a", "v/read")
     builder.node("e", "AddN", "b", "c", "d")
     text = refusal(builder)
-    assert "4 nodes stand in the way" in text
+    assert "4 nodes prevent the conversion" in text
     assert "VarHandleOp 'v': it is a variable whose value is not in this file. Freeze the model" in text
     assert "NoSuchOperator 'a': the operator is not supported" in text
     assert "QuantizedConv2D 'b': operators on TensorFlow's own quantized types are not supported" in text

@@ -392,7 +392,7 @@ def quantized_svdf() -> bytes:
 
 
 def test_quantized_stream(tmp_path: Path) -> None:
-    """Computed on real numbers: within a step of LiteRT's integers, over several runs."""
+    """Computed on float values: within a step of LiteRT's integers, over several runs."""
     model = quantized_svdf()
     runs = [[_CHANCE.integers(-128, 128, (1, 3)).astype(np.int8)] for _ in range(6)]
     ours, theirs = our_runs(converted(model, tmp_path), runs), their_runs(model, runs)

@@ -1,4 +1,4 @@
-"""`python -m tests.training.beside_pytorch [NAME ...]`: compares these networks, or all, and writes the page of docs anew."""
+"""`python -m tests.training.beside_pytorch [NAME ...]`: compares these networks, or all, and writes the page of docs again."""
 
 from __future__ import annotations
 

@@ -11,9 +11,9 @@ from .cases import Case
 from .picture import picture
 from .results import TOLERANCE, Refused, Result
 
-_TITLE = "Training beside PyTorch"
+_TITLE = "Training compared with PyTorch"
 _PICTURE = "training_accuracy.svg"
-_HEAD = """# Training beside PyTorch
+_HEAD = """# Training compared with PyTorch
 
 Written by `make compare-training` (`python -m tests.training.beside_pytorch`); `python -m tests.training.beside_pytorch
 "ResNet-18"` measures one network again.

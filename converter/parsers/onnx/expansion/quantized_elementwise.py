@@ -1,4 +1,4 @@
-"""Quantized operators of onnxruntime that are not products: real numbers between casts."""
+"""Quantized operators of onnxruntime that are not products: float values between casts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the expansions of quantized operators have in common: real numbers between DequantizeLinear and QuantizeLinear."""
+"""What the expansions of quantized operators have in common: float values between DequantizeLinear and QuantizeLinear."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def dequantized(body: Body, x: str, scale: str, point: str = "", axis: int | Non
 
 
 def operand(body: Body, index: int, axis: int | None = None) -> str:
-    """Real numbers of the three inputs tensor, scale, zero point that begin at `index`."""
+    """Float values of the three inputs tensor, scale, zero point that begin at `index`."""
     return dequantized(body, body.input(index), body.input(index + 1), optional(body, index + 2), axis)
 
 

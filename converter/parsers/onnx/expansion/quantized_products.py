@@ -71,7 +71,7 @@ def real_product(
     bias: str = "",
     stored_bias: str = "",
 ) -> str:
-    """The product of integers as real numbers: its sum, with the stored bias, times the scales, plus the real bias.
+    """The product of integers as float values: its sum, with the stored bias, times the scales, plus the real bias.
 
     What is "" is 0.
     """
@@ -87,14 +87,14 @@ def real_product(
 
 @expands("MatMulIntegerToFloat")
 def matmul_integer_to_float(body: Body) -> None:
-    """Inputs a, b, scales of a and b (per column), [zero points of a and b], [bias]; real numbers."""
+    """Inputs a, b, scales of a and b (per column), [zero points of a and b], [bias]; float values."""
     scales, points = (body.input(2), body.input(3)), (optional(body, 4), optional(body, 5))
     plain_result(body, real_product(body, body.input(0), body.input(1), scales, points, optional(body, 6)))
 
 
 @expands("DynamicQuantizeMatMul")
 def dynamic_matmul(body: Body) -> None:
-    """Inputs a (real numbers), b, scale of b (per column), [zero point of b], [bias]."""
+    """Inputs a (float values), b, scale of b (per column), [zero point of b], [bias]."""
     stored, scale, point = body.many("DynamicQuantizeLinear", [body.input(0)], 3)
     scales, points = (scale, body.input(2)), (point, optional(body, 3))
     plain_result(body, real_product(body, stored, body.input(1), scales, points, optional(body, 4)))

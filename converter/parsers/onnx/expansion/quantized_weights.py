@@ -130,7 +130,7 @@ def gather_blocks(body: Body) -> None:
 def lstm(body: Body) -> None:
     """The standard's inputs with weights [directions, in, 4 * size], then scales and zero points of both weights.
 
-    onnxruntime rounds x to 8 bits as a whole, and the hidden state anew in each step: of as many sequences of a batch as
+    onnxruntime rounds x to 8 bits as a whole, and the hidden state again in each step: of as many sequences of a batch as
     a thread computes; here of each sequence.
     """
     weights = []

@@ -1,4 +1,4 @@
-"""How many bytes of a linked runtime each of its rooms takes, from the linker's map."""
+"""How many bytes of a linked runtime each of its parts takes, from the linker's map."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from mslite.cropper.crop import Library
 from mslite.cropper.objects import ObjectFile
 
-ROOMS = ("loader", "plan", "exec", "API", "nodes", "kernels", "engines", "C++ library", "tables and padding")
+GROUPS = ("loader", "plan", "exec", "API", "nodes", "kernels", "engines", "C++ library", "tables and padding")
 _FOLDERS = {
     "lite_runtime/model": "loader", "lite_runtime/model/upgrade": "loader",
     "lite_runtime/plan": "plan", "lite_runtime/plan/rewrite": "plan",
@@ -36,26 +36,26 @@ _LOADED = re.compile(
 )
 
 
-def with_rooms(library: Library, sources: Sequence[str]) -> list[ObjectFile]:
-    """The objects, their names beginning with their room's, which a linker's map then shows. `sources` are the paths of the
+def with_groups(library: Library, sources: Sequence[str]) -> list[ObjectFile]:
+    """The objects, their names beginning with their group's, which a linker's map then shows. `sources` are the paths of the
     files that the library was compiled from."""
     named = [(_room(one, sources), one) for one in library.objects]
     # Engines last: linkers take functions that several objects have from the first.
     named.sort(key=lambda pair: pair[0] == "engines")
-    return [one.renamed(f"{room}|{one.member.name}") for room, one in named]
+    return [one.renamed(f"{group}|{one.member.name}") for group, one in named]
 
 
-def sizes_by_room(linker_map: str, size: int) -> dict[str, int]:
-    """Bytes of each room in a linked library of `size` bytes; the rest is what the linker made: tables of symbols and
+def sizes_by_group(linker_map: str, size: int) -> dict[str, int]:
+    """Bytes of each group in a linked library of `size` bytes; the rest is what the linker made: tables of symbols and
     relocations, headers, padding."""
-    sizes = dict.fromkeys(ROOMS, 0)
+    sizes = dict.fromkeys(GROUPS, 0)
     begin = linker_map.find("Linker script and memory map")
     for section, address, length, owner in _SECTION.findall(linker_map, max(begin, 0)):
         if int(address, 16) == 0 or not _LOADED.match(section) or section == _HEADER:
             continue
-        room = re.search(r"\(([^|()]+)\|[^()]*\)$", owner)
-        is_other = room is None or room[1] not in sizes
-        sizes["C++ library" if is_other or room is None else room[1]] += int(length, 16)
+        group = re.search(r"\(([^|()]+)\|[^()]*\)$", owner)
+        is_other = group is None or group[1] not in sizes
+        sizes["C++ library" if is_other or group is None else group[1]] += int(length, 16)
     sizes["tables and padding"] = size - sum(sizes.values())
     return sizes
 
@@ -66,11 +66,11 @@ def _room(one: ObjectFile, sources: Sequence[str]) -> str:
         return "nodes" if together[1] == "nodes" else _FOLDERS.get(together[1].replace("-", "/"), "plan")
     if file in _NODES:
         return "nodes"
-    rooms = {
+    groups = {
         _FOLDERS.get(str(PurePosixPath(path).parent), "kernels") for path in sources if PurePosixPath(path).name == file
     }
-    if len(rooms) == 1:
-        return rooms.pop()
+    if len(groups) == 1:
+        return groups.pop()
     # Rules and kernels of a family have one name.
     is_rule = any(symbol.startswith("mslite_shape_") for symbol in one.defined)
     return "nodes" if is_rule else "kernels" if file.endswith(".c") else "plan"
