@@ -2,7 +2,7 @@
 raises it in the same commit, and says there why.
 
 The library is found through MSLITE_BUILD (the CMake build folder) or in `build/`, the one for 64-bit ARM through
-MSLITE_ARM64_BUILD. docs/size.md has what makes it small.
+MSLITE_ARM64_BUILD. docs/developers/size.md has what makes it small.
 """
 
 from __future__ import annotations
