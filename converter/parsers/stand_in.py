@@ -26,5 +26,5 @@ def blocked(name: str, blockers: Sequence[Blocker], module: Module, noun: str = 
 
 def in_the_way(name: str, count: int, noun: str = "node") -> str:
     """The headline of a list of blocking nodes of a file."""
-    counted = f"1 {noun} stands" if count == 1 else f"{count} {noun}s stand"
-    return f"{name}: {counted} that prevent the conversion:"
+    counted = f"1 {noun} prevents" if count == 1 else f"{count} {noun}s prevent"
+    return f"{name}: {counted} the conversion:"
