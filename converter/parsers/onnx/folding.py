@@ -79,8 +79,8 @@ def fold_shapes(
 ) -> bool:
     """Folds constant nodes of the main graph; returns whether there were any.
 
-    `numbers` gets the names of folded tensors that do not depend on an initializer. If the model `trains`, an
-    initializer with several readers is not folded, because it may be a shared parameter.
+    `numbers` gets the names of folded tensors that do not depend on an initializer. If the model `trains`, a
+    float initializer with several readers is not folded, because it may be a shared parameter.
     """
     graph = model.graph
     known = _constants(graph, trains)

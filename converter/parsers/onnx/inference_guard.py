@@ -41,7 +41,7 @@ def set_of(node: NodeProto) -> int | None:
 
 
 def without_crashes(model: ModelProto) -> ModelProto:
-    """Returns the model, or a copy for type inference without these nodes."""
+    """Returns the model, or a copy for type inference in which such nodes are replaced or removed."""
     known = {value.name: value.type for value in model.graph.input}
     for tensor in model.graph.initializer:
         if all(size >= 0 for size in tensor.dims):

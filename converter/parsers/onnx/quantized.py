@@ -323,7 +323,7 @@ def coded(call: Call, x: Value, parameters: Parameters) -> Coded:
             raise call.block(str(error), "Export the model again") from None
         return Coded(call, None, 0, real.astype(numpy_type(dtype)))
     count = scales.size
-    # MindIR's quantization parameters exclude scales that are 0 or not finite, and stored floats.
+    # MindIR cannot store infinite or NaN scales, a per-tensor scale of 0, or float data as quantized.
     is_real = not np.all(np.isfinite(scales)) or (count == 1 and not scales.any()) or data.dtype.kind == "f"
     axis = call.axis(parameters.axis, data.ndim) if count > 1 else 0
     if count < 1 or (count > 1 and data.shape[axis] != count) or zero.size not in (1, count):

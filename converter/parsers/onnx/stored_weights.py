@@ -12,7 +12,10 @@ from .scope import Scope
 
 
 def mark_quantized(scope: Scope, nodes: Sequence[Node]) -> None:
-    """Sets QUANT_WEIGHT for nodes with quantized constants. Dequantizes a constant with a channel axis MindIR lacks."""
+    """Sets QUANT_WEIGHT for nodes with quantized constants.
+
+    A constant is dequantized if its per-channel axis is not the one that MindIR defines for the node.
+    """
     for node in nodes:
         if only_moves(node) or node.op.name == "QuantDTypeCast":
             continue

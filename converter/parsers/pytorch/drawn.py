@@ -8,7 +8,7 @@ import torch  # type: ignore[import-untyped, import-not-found, unused-ignore]
 
 
 def draw(example: Any, shape: list[int] | None, chance: Any, run: int) -> Any:
-    """Draws values in the range of the example. In run 1 of a mask, the first row masks everything."""
+    """Draws values in the range of the example. In the second run, the first row of a mask masks everything."""
     if not isinstance(example, torch.Tensor) or example.is_complex():
         return example
     size = example.shape

@@ -123,7 +123,7 @@ def attended(
     filter_value: float = -10000.0,
     like: tuple[str, ...] = (),
 ) -> str:
-    """Returns softmax(logits + bias, + filter_value if `padding` is false, lowest value if `allowed` is false) v."""
+    """Returns softmax(logits + bias) v. If `padding` is false, adds filter_value; if `allowed` is false, masks."""
     if bias:
         logits = body.op("Add", logits, bias)
     if padding:

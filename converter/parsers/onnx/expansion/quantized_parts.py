@@ -34,7 +34,10 @@ def operand(body: Body, index: int, axis: int | None = None) -> str:
 
 
 def quantized_result(body: Body, y: str, index: int, like: int = 0) -> None:
-    """Quantizes y to output 0. `index`: the input with its scale; `like`: an input of its type for no zero point."""
+    """Quantizes y to output 0.
+
+    `index`: the input with the scale; the zero point follows. `like`: the input whose type y gets without a zero point.
+    """
     inputs = [y, body.input(index)]
     if body.has_input(index + 1):
         inputs.append(body.input(index + 1))
