@@ -100,6 +100,7 @@ class Attributes:
         return None if attribute is None else tuple(text.decode("utf-8", "replace") for text in attribute.strings)
 
     def tensor(self, name: str) -> Array | None:
+        """Returns a tensor attribute, None if missing. Raises Blocked for a malformed one."""
         attribute = self._attribute(name, AttributeProto.TENSOR, "a tensor")
         if attribute is None:
             return None

@@ -162,6 +162,7 @@ class Call(Attributes):
         return None if shape is None else len(shape)
 
     def require_rank(self, value: Value) -> int:
+        """Returns the rank. Raises NotKnown."""
         rank = self.rank(value)
         if rank is None:
             raise self.not_known(
@@ -171,6 +172,7 @@ class Call(Attributes):
         return rank
 
     def require_shape(self, value: Value, why: str) -> Shape:
+        """Returns the shape, with all dimensions known. Raises NotKnown; `why` is the subject of its message."""
         shape = self.static_shape(value)
         if shape is None:
             raise self.not_known(f"{why} needs the shape of '{value.name}', which is dynamic", "Give --inputShape")
@@ -181,6 +183,7 @@ class Call(Attributes):
         return self.scope.types.type_of(value)
 
     def require_dtype(self, value: Value) -> DataType:
+        """Returns the element type. Raises NotKnown."""
         dtype = self.dtype(value)
         if dtype is DataType.UNKNOWN:
             raise self.not_known(

@@ -32,6 +32,7 @@ def weight_of(call: Call) -> tuple[Value, tuple[int, ...]]:
 
 
 def kernel_of(call: Call, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Returns the kernel size of a weight of this shape. Raises Blocked if kernel_shape differs."""
     kernel = call.integers("kernel_shape")
     if kernel and tuple(kernel) != shape[2:]:
         raise call.block(

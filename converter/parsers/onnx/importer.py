@@ -153,9 +153,7 @@ class GraphImporter(Scope):
         if plugin_converter(domain, operator) is None:
             for index, name in enumerate(call.node.input):
                 if name and self.is_short(name) and not (domain == "" and may_read(call.node, index)):
-                    what = (
-                        f"input {index}, '{name}', has a type that only constants of Cast and DequantizeLinear may have"
-                    )
+                    what = f"input {index}, '{name}', has a type that only Cast and DequantizeLinear support"
                     raise call.block(what, "Cast it to float in the model")
             self.follow_short(call.node)
         result = converter(call)
