@@ -91,6 +91,7 @@ lint: $(BUILD)/python-ready
 	$(PYTHON) -m ruff format --check .
 	cd $(BUILD)/python && MYPYPATH=. ../../$(PYTHON) -m mypy --config-file ../../pyproject.toml -p mslite
 	PYTHONPATH=$(BUILD)/python .venv/bin/lint-imports --config .ci/importlinter.toml
+	$(PYTHON) .ci/check_prose.py
 	$(PYTHON) .ci/check_includes.py
 	PYTHONPATH=$(BUILD)/python $(PYTHON) .ci/check_circles.py
 	git ls-files '*.c' '*.h' '*.cc' | xargs clang-format --dry-run -Werror
