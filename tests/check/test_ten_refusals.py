@@ -148,8 +148,8 @@ MODELS: dict[Model, dict[str, tuple[str, str, str]]] = {
         "mismatch": ("Add", "16 and 5 do not broadcast", "0.0 % of the known FLOPs"),
     },
     tflite_custom: {
-        "a": ("CUSTOM:foo", "'foo' is not known", NOT_KNOWN),
-        "y": ("CUSTOM:bar", "'bar' is not known", NOT_KNOWN),
+        "a": ("CUSTOM:foo", "'foo' is unknown", NOT_KNOWN),
+        "y": ("CUSTOM:bar", "'bar' is unknown", NOT_KNOWN),
     },
     tflite_types: {"a": ("CAST", "FLOAT8_E5M2", NOT_KNOWN)},
     tensorflow_operators: {
