@@ -153,12 +153,12 @@ MODELS: dict[Model, dict[str, tuple[str, str, str]]] = {
     },
     tflite_types: {"a": ("CAST", "FLOAT8_E5M2", NOT_KNOWN)},
     tensorflow_operators: {
-        "foo": ("NoSuchOperator", "not supported", NOT_KNOWN),
-        "bar": ("NorThisOne", "not supported", NOT_KNOWN),
+        "foo": ("NoSuchOperator", "unsupported", NOT_KNOWN),
+        "bar": ("NorThisOne", "unsupported", NOT_KNOWN),
     },
     tensorflow_strings: {
-        "text": ("AsString", "not supported", NOT_KNOWN),
-        "y": ("StringLength", "not supported", NOT_KNOWN),
+        "text": ("AsString", "unsupported", NOT_KNOWN),
+        "y": ("StringLength", "unsupported", NOT_KNOWN),
     },
     caffe_layers: {
         "foo": ("NoSuchLayer", "not known", NOT_KNOWN),

@@ -148,7 +148,7 @@ def test_other_models_have_no_signatures(tmp_path: Path, capsys: pytest.CaptureF
     assert cli.main([*words, "--signature="]) == 2
     graph = tmp_path / "m.pb"
     graph.write_bytes(b"\x0a\x00")
-    with pytest.raises(UsageError, match="is no SavedModel and has none"):
+    with pytest.raises(UsageError, match="is not a SavedModel and has no signatures"):
         convert(Options(graph, tmp_path / "out", signature="decode"))
 
 
