@@ -161,7 +161,7 @@ MODELS: dict[Model, dict[str, tuple[str, str, str]]] = {
         "y": ("StringLength", "unsupported", NOT_KNOWN),
     },
     caffe_layers: {
-        "foo": ("NoSuchLayer", "not known", NOT_KNOWN),
+        "foo": ("NoSuchLayer", "unknown", NOT_KNOWN),
         "script": ("Python", "the class L of the module m", NOT_KNOWN),
     },
     caffe_weights: {"conv": ("Convolution", "weight", NOT_KNOWN), "ip": ("InnerProduct", "weight", NOT_KNOWN)},
