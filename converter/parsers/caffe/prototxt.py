@@ -105,7 +105,8 @@ def _split_layers(text: str) -> tuple[str, list[tuple[str, int, str]]]:
     """Returns the text without its layers, and for each layer: `layer` or `layers`, its first line, its text in the
     braces.
 
-    So an unknown field only affects one layer. Line numbers are kept. Text with unbalanced braces stays in the rest.
+    Layers are parsed separately, so that an unknown field only affects one layer. Line numbers are kept. Text with
+    unbalanced braces stays in the rest.
     """
     rest: list[str] = []
     layers: list[tuple[str, int, str]] = []

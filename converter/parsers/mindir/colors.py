@@ -50,7 +50,7 @@ def adjust_saturation(call: Call) -> Value:
     "AdjustContrastv2", operators="ReduceFusion SubFusion MulFusion AddFusion", arguments="images contrast_factor"
 )
 def contrast(call: Call) -> Value:
-    """(x - mean) * factor + mean, with the mean of each channel of each image."""
+    """Converts AdjustContrast: (x - mean) * factor + mean, with the mean of each channel of each image."""
     x, factor = call.input(0), call.input(1)
     rank = call.rank(x)
     mean = reduced(call, ReduceMode.ReduceMean, x, (rank - 3, rank - 2), True)

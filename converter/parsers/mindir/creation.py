@@ -86,7 +86,7 @@ def even_steps(call: Call) -> Value:
 
 @primitive("LogSpace", operators="LinSpace PowFusion", arguments="start end")
 def powers(call: Call) -> Value:
-    """base^x for even steps x."""
+    """Converts LogSpace: base^x for evenly spaced x."""
     ends = [call.emit(Reshape(), call.cast(call.input(i), DataType.FLOAT32), call.ints(())) for i in (0, 1)]
     exponents = call.emit(LinSpace(), *ends, call.ints(call.integer("steps", 10)))
     base = call.const(call.real("base", 10.0), np.float32)

@@ -1,4 +1,4 @@
-"""Entries: the kinds of things that a name in a `.mindir` graph can be bound to."""
+"""Entries: values, constants, closures and so on that a name in a `.mindir` graph can be bound to."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ def power(call: Call) -> Value:
 
 @primitive(*_SCALED, operators="AddFusion SubFusion MulFusion", arguments="input other alpha")
 def scaled(call: Call) -> Value:
-    """input + alpha * other"""
+    """Converts an addition or subtraction with a factor: input + alpha * other."""
     first, second = operands(call)
     alpha = call.real("alpha", 1.0)
     if alpha != 1:

@@ -33,7 +33,7 @@ def gelu(call: Call) -> Value:
 
 @primitive("FastGeLU", "FastGelu", operators="Activation MulFusion", arguments="x")
 def fast_gelu(call: Call) -> Value:
-    """x * sigmoid(1.702 |x|) * exp(0.851 (x - |x|)), as in MindSpore's documentation."""
+    """Converts FastGeLU: x * sigmoid(1.702 |x|) * exp(0.851 (x - |x|)), as in MindSpore's documentation."""
     x = call.input(0)
     size = call.emit(Abs(), x)
     gate = call.emit(Activation(activation_type=ActivationType.SIGMOID), _scaled(call, size, 1.702))
@@ -69,7 +69,7 @@ def shrink(call: Call) -> Value:
 
 @primitive("SoftplusExt", operators="Activation Where MulFusion", arguments="input beta threshold")
 def softplus(call: Call) -> Value:
-    """log(1 + exp(beta x)) / beta; x itself if beta x is above the threshold."""
+    """Converts Softplus: log(1 + exp(beta x)) / beta; x itself if beta x is above the threshold."""
     x, beta = call.input(0), call.real("beta", 1.0)
     if beta == 0:
         raise call.block("it divides by 0", attribute="beta")
@@ -82,7 +82,7 @@ def softplus(call: Call) -> Value:
 
 @primitive("LogSigmoid", operators="Activation Neg", arguments="input")
 def log_sigmoid(call: Call) -> Value:
-    """-softplus(-x)"""
+    """Converts LogSigmoid: -softplus(-x)."""
     soft = call.emit(Activation(activation_type=ActivationType.SOFTPLUS), call.emit(Neg(), call.input(0)))
     return call.emit(Neg(), soft)
 
@@ -163,7 +163,7 @@ def floor(call: Call) -> Value:
 
 @primitive("LogAddExp", operators="Maximum Log1p ExpFusion", arguments="input other")
 def log_add_exp(call: Call) -> Value:
-    """max(a, b) + log(1 + exp(-|a - b|))"""
+    """Converts LogAddExp: max(a, b) + log(1 + exp(-|a - b|))."""
     first, second = call.input(0), call.input(1)
     distance = call.emit(Neg(), call.emit(Abs(), call.emit(ops.SubFusion(), first, second)))
     rest = call.emit(Log1p(), call.emit(_exponential(), distance))

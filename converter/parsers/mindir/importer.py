@@ -94,9 +94,9 @@ class GraphImporter(Scope):
         value = self._input_value(name, tensors, is_scalar)
         if value.dtype in (DataType.COMPLEX64, DataType.COMPLEX128):
             remedy = "Pass the real and the imaginary part as two inputs"
-            self.block(name, "graph", "this graph input holds complex numbers", remedy)
+            self.block(name, "graph", "this graph input is complex", remedy)
         if value.dtype is DataType.STRING:
-            self.block(name, "graph", "this graph input holds strings", "Move text processing out of the model")
+            self.block(name, "graph", "this graph input is a string tensor", "Move text processing out of the model")
         self.bind(info.name, value)
 
     def _element_type(self, tensor: Message) -> DataType:

@@ -117,7 +117,7 @@ def divergence(call: Call) -> Value:
 
 @primitive("SoftMarginLoss", operators="MulFusion ExpFusion Log1p ReduceFusion", arguments="input target reduction")
 def soft_margin(call: Call) -> Value:
-    """log(1 + exp(-t x))"""
+    """Converts SoftMarginLoss: log(1 + exp(-t x))."""
     product = call.emit(MulFusion(), *alike(call, call.input(0), call.input(1)))
     return _finished(call, call.emit(Log1p(), _exponential(call, call.emit(Neg(), product))))
 

@@ -1,4 +1,4 @@
-"""Rotation of elements along a dimension: Roll, FFTShift."""
+"""Circular shifts along a dimension: Roll, FFTShift."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def rolled(call: Call) -> Value:
     given = x = call.input(0)
     shifts, axes = call.integers("shifts", "shift") or (), call.integers("dims", "axis")
     if not axes:
-        shape, axes = call.require_shape(given, "a rotation of all elements"), (0,)
+        shape, axes = call.require_shape(given, "a circular shift of all elements"), (0,)
         x, sizes = call.emit(Reshape(), given, call.ints((-1,))), {0: prod(shape)}
     else:
         shape = None
         axes = tuple(call.axis(given, axis, "dims") for axis in axes)
-        sizes = {axis: call.size(given, axis, "a rotation of elements") for axis in axes}
+        sizes = {axis: call.size(given, axis, "a circular shift") for axis in axes}
     if len(shifts) != len(axes):
         raise call.block(f"{list(shifts)} must have one number for each of {len(axes)} dimensions", attribute="shifts")
     for shift, axis in zip(shifts, axes, strict=True):

@@ -118,7 +118,7 @@ def fraction(call: Call) -> Value:
 
 @primitive("Sinc", operators="Sin MulFusion DivFusion Where", arguments="input")
 def sinc(call: Call) -> Value:
-    """sin(pi x) / (pi x), 1 at 0."""
+    """Converts Sinc: sin(pi x) / (pi x), and 1 at 0."""
     x = call.typed(0)
     is_zero = call.emit(Equal(), x, call.const(0, np.float32))
     angle = call.emit(
@@ -143,7 +143,7 @@ def nearly_equal(call: Call) -> Value:
 
 @primitive("LogAddExp2", operators="Maximum ExpFusion Log1p AddFusion", arguments="input other")
 def log_add_exp_2(call: Call) -> Value:
-    """log2(2^a + 2^b)"""
+    """Converts LogAddExp2: log2(2^a + 2^b)."""
     first, second = alike(call, call.input(0), call.input(1))
     distance = call.emit(Neg(), call.emit(Abs(), call.emit(ops.SubFusion(), first, second)))
     grown = call.emit(ExpFusion(base=2.0, scale=1.0, shift=0.0), distance)
@@ -159,7 +159,7 @@ def x_log_y(call: Call) -> Value:
 
 @primitive("Swiglu", operators="Split Activation MulFusion", arguments="input dim")
 def gated(call: Call) -> Value:
-    """silu(first half) * second half"""
+    """Converts Swiglu: silu(first half) * second half."""
     x = call.input(0)
     axis = call.axis(x, call.integer("dim", -1), "dim")
     half = call.size(x, axis, "a split into halves") // 2

@@ -45,7 +45,7 @@ def add_elements(call: Call) -> Value:
 
 
 def _sum(call: Call, product: Value) -> Value:
-    """beta * input + alpha * product"""
+    """Returns beta * input + alpha * product."""
     x = times(call, call.input(0), call.real("beta", 1.0))
     return call.emit(AddFusion(), x, times(call, product, call.real("alpha", 1.0)))
 
@@ -102,7 +102,7 @@ def dot(call: Call) -> Value:
 
 @primitive("LinalgCross", "Cross", operators="Gather MulFusion SubFusion", arguments="input other dim")
 def cross(call: Call) -> Value:
-    """a[1] b[2] - a[2] b[1], ... along a dimension of size 3."""
+    """Converts the cross product: a[1] b[2] - a[2] b[1], ... along a dimension of size 3."""
     a, b = alike(call, call.input(0), call.input(1))
     shape = call.require_shape(a, "a cross product")
     axis = call.integer("dim", _FIRST_OF_THREE)

@@ -23,7 +23,7 @@ def _shape_of(call: Call, index: int) -> Value:
 
 
 def _between(call: Call, shape: Value, low: Value, high: Value) -> Value:
-    """Uniform float32 values in [low, high)."""
+    """Returns uniformly distributed float32 values in [low, high)."""
     width = call.emit(SubFusion(), high, low)
     return call.emit(AddFusion(), call.emit(MulFusion(), call.emit(UniformReal(), shape), width), low)
 

@@ -83,6 +83,6 @@ def _truth(call: Call) -> Value:
 
 @primitive("BoolNot", "LogicalNot", "ScalarBoolNot", operators="LogicalNot NotEqual", arguments="x")
 def untruth(call: Call) -> Value:
-    """Converts logical not, also of numbers: `~x` in construct is true if x is 0. Files that mslite wrote already have
-    booleans, or use its LogicalNot for numbers."""
+    """Converts logical not, also of numbers: `~x` in construct is true if x is 0. In files that mslite wrote, the
+    operand is already boolean, or a number for its own LogicalNot, which keeps the data type."""
     return call.emit(unary.LogicalNot(), call.input(0) if call.scope.session.own_file else _truth(call))

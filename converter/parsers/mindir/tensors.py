@@ -171,7 +171,7 @@ def quantization(tensor: Message) -> tuple[QuantParam, ...]:
     """Returns scales and zero points. Raises TensorError for other kinds of quantization."""
     for record in tensor.quant_params:
         if record.quant_algo_name != LINEAR_QUANTIZATION:
-            raise TensorError(f"quantization '{record.quant_algo_name[:40]}' is not supported")
+            raise TensorError(f"quantization '{record.quant_algo_name[:40]}' is unsupported")
         lists: dict[str, list[float]] = {}
         for attribute in record.attribute:
             field = QUANTIZATION_LISTS.get(attribute.name)

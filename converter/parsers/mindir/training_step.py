@@ -166,8 +166,7 @@ class _Step:
         return self._with_what_reads(nodes)
 
     def _with_what_reads(self, nodes: list[Message]) -> list[Message]:
-        """Returns the nodes and the forward nodes that read their results. Names alone do not find these: MindSpore
-        names a `+` in a loss after the first `+` in the network."""
+        """Returns the nodes and the forward nodes that read their results. Names do not show that: MindSpore names a `+` in a loss after the first `+` in the network."""
         found, made = {id(node) for node in nodes}, {output for node in nodes for output in node.output}
         for node in self._model.graph.node:
             is_forward = not node.domain.startswith("Gradients/") and "optimizer-" not in node.domain
@@ -242,7 +241,7 @@ class _Step:
         return found[0]
 
     def _scales_at(self, node: Message) -> list[float | None]:
-        """Returns the loss scales that the node applies: [] if it applies none; None stands for a computed scale."""
+        """Returns the loss scales that the node applies: [] if it applies none, [None] for a computed scale."""
         kind, scope = self._kind(node), str(node.domain)
         if not scope.startswith("Gradients/"):
             return []

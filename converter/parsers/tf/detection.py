@@ -46,7 +46,7 @@ def _count(call: Call, chosen: Value) -> Value:
 
 def _filled(call: Call, values: Value, dtype: type[np.generic]) -> Value:
     """Returns `values` padded with zeros to the largest number of boxes."""
-    size = call.require_integer(2, "the padded number of boxes")
+    size = call.require_integer(2, "the number of boxes for padding")
     if not 0 <= size <= 1 << 20:
         raise call.block(f"{size} is not a number of boxes")
     longer = call.emit(Concat(axis=0), values, call.const(np.zeros(size), dtype))

@@ -51,7 +51,7 @@ def gelu(call: Call) -> Value:
 
 @tflite_operator("SOFTMAX")
 def softmax(call: Call) -> Value:
-    """softmax(beta * x) over the last dimension."""
+    """Converts SOFTMAX: softmax(beta * x) over the last dimension."""
     x, beta = call.input(0), call.options.real("beta")
     if beta > 0 and beta != 1.0 and is_quantized(x) and len(x.quant) == 1:
         x = _in_larger_steps(call, x, beta)

@@ -22,7 +22,7 @@ class Constants(GraphScope):
         self._stored_forms: dict[int, Value] = {}
 
     def share_constants(self, other: Constants) -> None:
-        """Shares the derived constants with `other`: the nodes of both go to one graph."""
+        """Shares derived constants with `other`: the nodes of both go to one graph."""
         self._derived, self._axes, self._pool = other._derived, other._axes, other._pool
         self._stored_forms = other._stored_forms
 

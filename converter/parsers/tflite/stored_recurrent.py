@@ -81,7 +81,7 @@ def _gates(call: Call, first: int, dtype: DataType, order: Sequence[int], what: 
 
 
 def _biases(call: Call, first: int) -> Value:
-    """Returns the biases of the input and of the hidden state; the latter are 0."""
+    """Returns the biases of the input, followed by zeros for those of the hidden state."""
     biases = _gates(call, first, DataType.INT32, _GATES, "biases")
     array = np.concatenate([biases.array(), np.zeros_like(biases.array())], axis=1)
     records = [*biases.quant, *(QuantParam(scale=1.0) for _ in biases.quant)]
