@@ -166,7 +166,8 @@ class _Step:
         return self._with_what_reads(nodes)
 
     def _with_what_reads(self, nodes: list[Message]) -> list[Message]:
-        """Returns the nodes and the forward nodes that read their results. Names do not show that: MindSpore names a `+` in a loss after the first `+` in the network."""
+        """Returns the nodes and the forward nodes that read their results. Names do not show that: MindSpore names a
+        `+` in a loss after the first `+` in the network."""
         found, made = {id(node) for node in nodes}, {output for node in nodes for output in node.output}
         for node in self._model.graph.node:
             is_forward = not node.domain.startswith("Gradients/") and "optimizer-" not in node.domain
