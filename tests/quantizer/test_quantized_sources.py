@@ -73,7 +73,7 @@ def test_onnx_with_casts_passes_through(method: str, tmp_path: Path) -> None:
     convert(options(model, tmp_path / "plain"))
     report = convert(options(model, tmp_path / "asked", settings_of(method)))
     assert (tmp_path / "plain.ms").read_bytes() == (tmp_path / "asked.ms").read_bytes()
-    assert report.notes[-1] == "the source is quantized already; it is left as it is"
+    assert report.notes[-1] == "the model is already quantized and stays unchanged"
 
 
 @pytest.mark.frameworks
@@ -82,7 +82,7 @@ def test_fake_quantization_passes_through(tmp_path: Path) -> None:
     convert(options(model, tmp_path / "plain"))
     report = convert(options(model, tmp_path / "asked", settings_of("WEIGHT_QUANT")))
     assert (tmp_path / "plain.ms").read_bytes() == (tmp_path / "asked.ms").read_bytes()
-    assert report.notes[-1] == "the source is quantized already; it is left as it is"
+    assert report.notes[-1] == "the model is already quantized and stays unchanged"
 
 
 def as_float(model: Path, tmp_path: Path) -> Report:
