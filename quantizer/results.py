@@ -122,7 +122,7 @@ class Tuning:
         if not self.is_kept:
             found.append("QAT: accuracy did not improve; the tuned weights are discarded")
         if self.stopped:
-            found.append(f"QAT: {', '.join(self.stopped)} has no gradient; layers before it are not tuned")
+            found.append(f"QAT: no gradient for {', '.join(self.stopped)}; the layers before are not tuned")
         return found
 
 
