@@ -114,7 +114,7 @@ def test_interruption(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkey
 
     monkeypatch.setattr(calibration_module.Runner, "run", interrupted)
     assert convert(tmp_path, settings) == 130
-    assert "goes on where the calibration was, at sample 3" in capsys.readouterr().err
+    assert "continue the calibration at sample 3" in capsys.readouterr().err
     assert (tmp_path / "q.calibration.npz").is_file()
     assert not (tmp_path / "q.ms").exists()
     runs = 10

@@ -45,7 +45,7 @@ def test_the_choice_is_said_and_always_the_same() -> None:
     first, notes = calibrated(given)
     again, same = calibrated(given)
     assert notes == same
-    assert notes[0].startswith("ranges by ")
+    assert notes[0].startswith("range method ")
     assert all(f"{candidate} " in notes[0] for candidate in CANDIDATES)
     assert ranges(first) == ranges(again)
 
@@ -90,7 +90,7 @@ def test_what_is_chosen_is_no_worse_for_new_samples_than_the_least_of_the_candid
 def test_it_is_part_of_the_conversion() -> None:
     module = image_network()
     report = quantize(module, AUTO, samples(module, 8))
-    assert report.notes[0].startswith("ranges by ")
+    assert report.notes[0].startswith("range method ")
     assert report.integer_share > 0.95
 
 
