@@ -126,7 +126,7 @@ def test_interruption(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkey
 @pytest.mark.parametrize(
     ("common", "more", "status", "message"),
     [
-        ({"quant_type": "FULL_QUANT"}, [], 2, "needs calibration data"),
+        ({"quant_type": "FULL_QUANT"}, [], 2, "calibration data is missing"),
         ({"quant_type": "FULL"}, [], 2, "quant_type in [common_quant_param] must be"),
         ({"quant_type": "WEIGHT_QUANT", "bitnum": "8"}, [], 2, "`bitnum` is not supported"),
         ({"quant_type": "WEIGHT_QUANT"}, ["--verify"], 2, "debug_info_save_path"),
