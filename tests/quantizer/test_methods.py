@@ -98,7 +98,7 @@ def same_function(module: Module, changed: Module, folder: Path) -> None:
 def test_equalization_keeps_the_function_and_equalizes(tmp_path: Path) -> None:
     module = unequal_network()
     changed = copy_module(module)
-    assert "3 products scaled" in equalize(changed)[0]
+    assert "3 layers scaled" in equalize(changed)[0]
     same_function(module, changed, tmp_path)
     before, after = (np.abs(node_of(m, "first").inputs[1].array()).max(axis=(1, 2, 3)) for m in (module, changed))
     assert before.max() / before.min() > 100

@@ -92,7 +92,7 @@ def as_float(model: Path, tmp_path: Path) -> Report:
 
 def test_export_as_float(tmp_path: Path) -> None:
     report = as_float(quantized_network(tmp_path / "net.onnx"), tmp_path)
-    assert "quantized constants became float32" in report.notes[-1]
+    assert "quantized constants converted to float32" in report.notes[-1]
     main = load(tmp_path / "f.ms").main
     assert not any(node.op.name == "QuantDTypeCast" for node in main.nodes)
     assert {node.quant_type for node in main.nodes} == {QuantType.QUANT_NONE}

@@ -144,7 +144,7 @@ def test_what_cannot_learn_at_all_says_why() -> None:
     plain, _ = quantized(module, settings(""))
     tuned, report = quantized(module, settings())
     assert report.tuning is None
-    assert any("the model stays as it was" in note and "nothing can be trained" in note for note in report.notes)
+    assert any("the model is not tuned" in note and "nothing can be trained" in note for note in report.notes)
     assert [value.data.tobytes() for value in tuned.main.values() if value.data is not None] == [
         value.data.tobytes() for value in plain.main.values() if value.data is not None
     ]
@@ -154,7 +154,7 @@ def test_a_rate_that_ruins_the_model_leaves_it(tmp_path: Path) -> None:
     module = chain()
     plain, _ = quantized(module, settings(""))
     tuned, report = quantized(module, settings(qat_learning_rate="9.9"))
-    assert any("the tuned weights are discarded" in note for note in report.notes)
+    assert any("are discarded" in note or "is not tuned" in note for note in report.notes)
     sample = samples(module, 1, seed=7)[0]
     assert np.array_equal(run(plain, sample, tmp_path)[0], run(tuned, sample, tmp_path)[0])
 
