@@ -167,7 +167,7 @@ def write_file(file: Path, contents: bytes) -> None:
 
 def _print_needs(needs: Mapping[int, Need], whole: Library, isas: frozenset[str]) -> None:
     print(f"operators  {', '.join(need.name for need in needs.values())}")
-    print(f"sets       {', '.join(sorted(isas))}")
+    print(f"ISAs       {', '.join(sorted(isas))}")
     print(f"kernels    {len(kept_kernels(whole, needs, isas))} of {len(whole.kernels())}")
 
 
