@@ -5,7 +5,8 @@
 Imports inside functions and under `if TYPE_CHECKING:` count, too. The package `mslite` itself is left out, because its
 `__init__` imports names lazily and other modules may import it.
 
-Folders are those on the second level, such as `kernels/resize`. A file directly in a top-level folder counts as a folder.
+Folders are those on the second level, such as `kernels/resize`. A file directly in a top-level folder counts as a
+folder.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ import grimp
 from includes import included, source_files
 
 FOLDERS = ("kernels", "lite_runtime", "delegate", "benchmark", "codegen", "examples", "android")
-# Known includes that cause cycles of folders. Generated projects have kernel files with these names, so the files are not
-# moved without need.
+# Known includes that cause cycles of folders. Generated projects have kernel files with these names, so the files are
+# not moved without need.
 KNOWN = {
     ("kernels/activation/activation_f32_micro.c", "kernels/unary/elementwise_micro.h"),
     ("kernels/activation/prelu_vector.c", "kernels/arithmetic/broadcast.h"),

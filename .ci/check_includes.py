@@ -36,8 +36,8 @@ ALLOWED = {
         for room, others in RUNTIME.items()
     },
     "benchmark": {"lite_runtime/include", "benchmark"},
-    # Backends access the nodes of a model only through the public interface. They share code about operators (attributes,
-    # shape inference, geometry, memory layout) with the CPU, but cannot access graphs and sessions.
+    # Backends access the nodes of a model only through the public interface. They share code about operators
+    # (attributes, shape inference, geometry, memory layout) with the CPU, but cannot access graphs and sessions.
     "delegate": {
         "lite_runtime/include",
         "delegate",

@@ -1,4 +1,6 @@
-"""Finds phrases that docs/glossary.md lists as to be avoided, in pages, messages and comments: `python .ci/check_prose.py`.
+"""Finds phrases that docs/glossary.md lists as to be avoided, in pages, messages and comments.
+
+    python .ci/check_prose.py
 
 `.ci/prose_allowed.txt` lists exceptions, one per line: path pattern, phrase or `*`, and reason, separated by tabs.
 """

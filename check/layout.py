@@ -1,7 +1,7 @@
 """Computes the positions of a graph's nodes in the drawing: layers from top to bottom, long graphs in several columns.
 
-After K. Sugiyama, S. Tagawa, M. Toda, Methods for visual understanding of hierarchical system structures (1981): layers by
-the longest path; within a layer, nodes are sorted by the mean position of the nodes that they read.
+After K. Sugiyama, S. Tagawa, M. Toda, Methods for visual understanding of hierarchical system structures (1981): layers
+by the longest path; within a layer, nodes are sorted by the mean position of the nodes that they read.
 """
 
 from __future__ import annotations
@@ -69,7 +69,8 @@ def _height_in_window(spans: Sequence[tuple[float, float]], depth: int) -> float
 
 
 def place(inputs: Sequence[Sequence[int]]) -> list[tuple[float, float]]:
-    """Returns the upper left corner of each node. `inputs[n]` are the nodes that node n reads, all with indices below n."""
+    """Returns the upper left corner of each node. `inputs[n]` are the nodes that node n reads, all with indices below
+    n."""
     layers = _layers(inputs)
     places = [(0.0, 0.0)] * len(inputs)
     center = [0.0] * len(inputs)

@@ -14,7 +14,8 @@ from mslite.check.text import OPEN_INPUTS, answer, batch_text, verdict
 from mslite.converter.quoting import readable, shortened
 
 _LONGEST_NAME = 2000
-"""Largest number of characters of a node's name in the page. The script shortens names further, but keeps them distinct."""
+"""Largest number of characters of a node's name in the page. The script shortens names further, but keeps them
+distinct."""
 
 
 def write_check_page(path: Path, found: Examination, sources: Sequence[Path] = ()) -> None:

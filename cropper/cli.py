@@ -64,12 +64,13 @@ def _parser() -> CommandParser:
     kept = parser.add_argument_group("what to keep")
     kept.add_argument(
         "--instructionSets", metavar="A,B,...", default="",
-        help=f"instruction sets: {', '.join(INSTRUCTION_SETS)} (arm64: neon,neon_dot,neon_i8mm; x86: scalar,avx2,avx512,vnni; "
-        "others: scalar)",
+        help=f"instruction sets: {', '.join(INSTRUCTION_SETS)} (arm64: neon,neon_dot,neon_i8mm; "
+        "x86: scalar,avx2,avx512,vnni; others: scalar)",
     )  # fmt: skip
     kept.add_argument(
         "--engines", metavar="A,B,...", default="",
-        help=f"backends: {', '.join(ENGINES)} (none). --source builds these; with --archive, naming one keeps all of the archive",
+        help=f"backends: {', '.join(ENGINES)} (none). --source builds these; with --archive, naming one keeps all of "
+        "the archive",
     )  # fmt: skip
     kept.add_argument(
         "--keep", metavar="A,B,...", default="",
@@ -150,7 +151,8 @@ def _crop(given: argparse.Namespace) -> None:
         print(f"written: {given.output / name} ({len(contents):,} bytes)")
     if linker is None:
         print(
-            "note: the .so is not written, because no compiler for the archive's processor is installed (--compiler=...)"
+            "note: the .so is not written, because no compiler for the archive's processor is installed "
+            "(--compiler=...)"
         )
 
 

@@ -96,7 +96,8 @@ def write_members(objects: Iterable[ObjectFile]) -> bytes:
 
 
 def instruction_sets(machine: str, wanted: Sequence[str]) -> frozenset[str]:
-    """Returns the instruction sets whose kernels are kept: `wanted`, or the defaults. Raises CropError for unknown names."""
+    """Returns the instruction sets whose kernels are kept: `wanted`, or the defaults. Raises CropError for unknown
+    names."""
     for name in wanted:
         if name not in INSTRUCTION_SETS:
             raise CropError(f"'{name}' is not an instruction set; known are {', '.join(INSTRUCTION_SETS)}")
@@ -104,10 +105,11 @@ def instruction_sets(machine: str, wanted: Sequence[str]) -> frozenset[str]:
 
 
 def kept_kernels(library: Library, needs: Mapping[int, Need], isas: frozenset[str]) -> set[str]:
-    """Returns the symbols of the kernels that are kept: those for the needed operators, data types and instruction sets.
+    """Returns the symbols of the kernels that are kept: those for the needed operators, data types and instruction
+    sets.
 
-    The kernels do not depend on shapes, so that the cropped library selects the same kernels as the complete one. Scalar
-    kernels are kept, except those with a version for an instruction set that every processor has.
+    The kernels do not depend on shapes, so that the cropped library selects the same kernels as the complete one.
+    Scalar kernels are kept, except those with a version for an instruction set that every processor has.
     """
     kernels = library.kernels()
     names = {kernel.symbol for kernel in kernels}
@@ -162,7 +164,8 @@ def crop(
     kind: int = FOR_MODELS,
     on_demand: Collection[str] = (),
 ) -> Library:
-    """Returns the library with only the needed kernels and parts, and without object files that are no longer referenced.
+    """Returns the library with only the needed kernels and parts, and without object files that are no longer
+    referenced.
 
     Args:
         purpose: the models, or the group of operators, that the library is for; stored in the library for messages.
@@ -214,7 +217,8 @@ def _split(kernel: Kernel) -> tuple[str, str | None]:
 
 
 def _kinds(kernel: Kernel) -> int:
-    """Returns the data types that a kernel may support. A quantized kernel supports int8 unless its name has `int16`."""
+    """Returns the data types that a kernel may support. A quantized kernel supports int8 unless its name has
+    `int16`."""
     if not kernel.is_quantized:
         return FLOAT32 | OTHER
     return INT16 if re.search(r"_int16(_|$)", kernel.symbol) else INT8 | INT16

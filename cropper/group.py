@@ -28,7 +28,8 @@ def group_file(group: str) -> Path:
         return _GROUPS / f"{group}.txt"
     if not Path(group).is_file():
         raise CropError(
-            f"MSLITE_OPERATORS={group}: is neither a group ({', '.join(('all', *own))}) nor a file with a list of operators"
+            f"MSLITE_OPERATORS={group}: is neither a group ({', '.join(('all', *own))}) nor a file with a list of"
+            " operators"
         )
     return Path(group)
 

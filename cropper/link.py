@@ -70,7 +70,8 @@ class Linker:
         return cls(found, exports.read_text(encoding="utf-8"), sources.read_text(encoding="utf-8").split())
 
     def link(self, library: Library, *, static_libstdcxx: bool, c_only: bool = False, name: str = SONAME) -> Linked:
-        """Links the library. With `c_only` it exports only the C API; `name` is its soname. Raises CropError if linking fails."""
+        """Links the library. With `c_only` it exports only the C API; `name` is its soname. Raises CropError if linking
+        fails."""
         with tempfile.TemporaryDirectory() as temporary:
             folder = Path(temporary)
             archive, output, linker_map = folder / "library.a", folder / SONAME, folder / "map"
@@ -82,8 +83,8 @@ class Linker:
                 f"-Wl,-soname,{name}", f"-Wl,--version-script={script}", f"-Wl,-Map={linker_map}", *_FLAGS,
             ]  # fmt: skip
             if static_libstdcxx:
-                # Its symbols are not exported, because two copies in one process must not mix. libgcc is linked statically,
-                # too, because it is only present together with the shared C++ library.
+                # Its symbols are not exported, because two copies in one process must not mix. libgcc is linked
+                # statically, too, because it is only present together with the shared C++ library.
                 command += ["-static-libstdc++", "-Wl,--exclude-libs,libstdc++.a", "-static-libgcc"]
             done = subprocess.run(command, capture_output=True, text=True, errors="replace")
             if done.returncode != 0:

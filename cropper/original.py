@@ -92,7 +92,8 @@ def _crop(given: argparse.Namespace) -> Path:
     library = Library.read(given.packageFile.read_bytes(), str(given.packageFile))
     isas = instruction_sets(library.machine, [])
     purpose = ", ".join(model.name for model in models)
-    # The package has the mapping files cropper_mapping_cpu.cfg and, for programs that use the GPU, cropper_mapping_gpu.cfg.
+    # The package has the mapping files cropper_mapping_cpu.cfg and, for programs that use the GPU,
+    # cropper_mapping_gpu.cfg.
     with_engines = "gpu" in given.configFile.stem.lower()
     write_file(output, crop(library, needs_of(models), purpose, isas, with_engines).write())
     return output

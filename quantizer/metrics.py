@@ -26,7 +26,8 @@ Sums = npt.NDArray[np.float64]
 PERFECT_SQNR = 200.0
 """The SQNR of equal tensors, in dB. float32 rounding alone gives about 150."""
 MARGIN = 2.0
-"""A budget must also hold for unseen inputs: a measured value must be better than the limit by this many standard errors."""
+"""A budget must also hold for unseen inputs: a measured value must be better than the limit by this many standard
+errors."""
 
 
 def cosine_of(expected: Array, actual: Array) -> float:
@@ -50,7 +51,8 @@ def decibels(signal: float, noise: float) -> float:
 
 
 def powers_of(expected: Array, actual: Array) -> tuple[float, float]:
-    """Returns the sums of squares of `expected` and of `expected - actual`; the second is inf if `actual` is not finite."""
+    """Returns the sums of squares of `expected` and of `expected - actual`; the second is inf if `actual` is not
+    finite."""
     a, b = expected.astype(np.float64), actual.astype(np.float64)
     noise = float(np.square(a - b).sum()) if np.isfinite(b).all() else math.inf
     return float(np.square(a).sum()), noise
@@ -69,7 +71,8 @@ def cosine(expected: Outputs, actual: Outputs) -> float:
 
 
 def sqnr(expected: Outputs, actual: Outputs) -> float:
-    """Returns the signal-to-quantization-noise ratio over all samples, in dB; with several outputs, that of the worst."""
+    """Returns the signal-to-quantization-noise ratio over all samples, in dB; with several outputs, that of the
+    worst."""
     return SQNR.measure(expected, actual)
 
 
@@ -207,6 +210,7 @@ def parse_budget(text: str) -> Budget:
         return Budget(METRICS[name], limit, text)
     if ":" not in name:
         raise UsageError(
-            f"--accuracyBudget={text}: the metric must be one of {', '.join(METRICS)}, or your function as module:function"
+            f"--accuracyBudget={text}: the metric must be one of {', '.join(METRICS)}, or your function as"
+            " module:function"
         )
     return Budget(_callback(name), limit, text)

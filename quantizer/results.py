@@ -150,7 +150,8 @@ class QuantizeReport:
 
 
 def integer_share(layers: Sequence[LayerRecord]) -> float:
-    """Returns the share of multiply-accumulates that are computed in integers; 1 if there are no multiply-accumulates."""
+    """Returns the share of multiply-accumulates that are computed in integers; 1 if there are no
+    multiply-accumulates."""
     total = sum(layer.macs for layer in layers)
     inside = sum(layer.macs for layer in layers if layer.precision is not Precision.FLOAT)
     return inside / total if total else 1.0

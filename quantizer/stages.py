@@ -55,7 +55,8 @@ class Stages:
 
 
 def stages_of(settings: QuantizerSettings, progress: Progress = silent, workspace: Path | None = None) -> Stages:
-    """Returns the steps that the configuration enables. `workspace` is the folder for results of an interrupted search."""
+    """Returns the steps that the configuration enables. `workspace` is the folder for results of an interrupted
+    search."""
     accuracy = Accuracy(settings.accuracy, progress, workspace)
     stages = Stages(
         tuple(_transforms(settings)),
@@ -97,7 +98,8 @@ class Accuracy:
     def choose(
         self, module: Module, calibration: Calibration, data: CalibrationData, settings: QuantizerSettings
     ) -> Choices:
-        """Returns the precisions that keep the budget, or the configured ones without a budget. Raises ConversionError."""
+        """Returns the precisions that keep the budget, or the configured ones without a budget. Raises
+        ConversionError."""
         choices = default_choices(module, settings)
         if self._asked.budget is None or not choices:
             return choices

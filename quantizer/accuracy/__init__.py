@@ -1,1 +1,2 @@
-"""Measures the accuracy of quantized models, ranks layers by their loss, and searches for precisions within a budget."""
+"""Measures the accuracy of quantized models, ranks layers by their loss, and searches for precisions within a
+budget."""

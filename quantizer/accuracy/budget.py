@@ -205,7 +205,8 @@ def explain(outcome: Outcome, budget: Budget, total: int, share: Callable[[Choic
     lines = [
         f"accuracy budget {budget}: {number(outcome.before)} with all {total} layers as configured,"
         f" {number(outcome.after)} with {len(outcome.decisions)} of them in higher precision"
-        f" ({100 * share(outcome.choices):.1f} % of the multiply-accumulates in integers; {outcome.runs} models measured)"
+        f" ({100 * share(outcome.choices):.1f} % of the multiply-accumulates in integers;"
+        f" {outcome.runs} models measured)"
     ]
     lines += [
         f"{decision.name}: {'float' if decision.precision is Precision.FLOAT else 'int16 activations'}"

@@ -1,7 +1,7 @@
 """Packs a float model, its calibration and a few samples, so that other processes can quantize and measure it.
 
-`pack` runs once. `evaluate` runs in any process: it quantizes a copy of the graph with given precisions and compares its
-outputs with those of the float graph.
+`pack` runs once. `evaluate` runs in any process: it quantizes a copy of the graph with given precisions and compares
+its outputs with those of the float graph.
 """
 
 from __future__ import annotations

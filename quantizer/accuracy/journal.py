@@ -10,7 +10,8 @@ from mslite.converter.errors import ConversionError, ReturnCode
 
 
 class Journal:
-    """Maps keys to results (JSON values) in the file `<folder>/<name>-<fingerprint>.jsonl`, or in memory without a folder.
+    """Maps keys to results (JSON values) in the file `<folder>/<name>-<fingerprint>.jsonl`, or in memory without a
+    folder.
 
     The fingerprint is a hash of everything that the results depend on, so another model, data or settings use another
     file. Each result is written and flushed at once. An incomplete last line after a crash is ignored.

@@ -1,8 +1,8 @@
 """`activation_quant_method=AUTO`: selects the most accurate range method for a model, with four-fold cross-validation.
 
-For each method, three quarters of the calibration samples give the ranges. The quantized model is compared with the float
-model on the other quarter, so that clipping of unseen values counts. The best method, or the first of several equal
-ones, then computes the ranges from all samples. The selection is deterministic.
+For each method, three quarters of the calibration samples give the ranges. The quantized model is compared with the
+float model on the other quarter, so that clipping of unseen values counts. The best method, or the first of several
+equal ones, then computes the ranges from all samples. The selection is deterministic.
 """
 
 from __future__ import annotations

@@ -42,7 +42,8 @@ def judge_all(
     journal: Journal,
     advance: Callable[[int, int], None] = lambda done, total: None,
 ) -> dict[str, Judgment]:
-    """Runs the tasks that are not in the journal yet, and returns the results of all. `tasks` maps journal keys to tasks."""
+    """Runs the tasks that are not in the journal yet, and returns the results of all. `tasks` maps journal keys to
+    tasks."""
     found = {key: _judgment(journal.get(_line(key, task))) for key, task in tasks.items()}
     results = {key: judgment for key, judgment in found.items() if judgment is not None}
     open_tasks = [(key, task) for key, task in tasks.items() if key not in results]

@@ -38,7 +38,8 @@ class Workers:
 
     executor: Executor | None
     share: Callable[[bytes], Any]
-    """Prepares the payload once and returns the first argument of every call. A cluster sends it to each machine once."""
+    """Prepares the payload once and returns the first argument of every call. A cluster sends it to each machine
+    once."""
     count: int
 
     def map(

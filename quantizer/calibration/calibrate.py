@@ -40,9 +40,10 @@ def calibrate(
 ) -> Calibration:
     """Runs the fused float module on all samples and returns the statistics of its activations.
 
-    `nodes` are the nodes whose activations are observed; by default all that can be quantized. `observers` (by value name)
-    replace those of the configured method. With `checkpoint`, the state is written to that file every CHECKPOINT_SECONDS
-    and on Ctrl-C. A later call with the same model and settings continues from there, and removes the file at the end.
+    `nodes` are the nodes whose activations are observed; by default all that can be quantized. `observers` (by value
+    name) replace those of the configured method. With `checkpoint`, the state is written to that file every
+    CHECKPOINT_SECONDS and on Ctrl-C. A later call with the same model and settings continues from there, and removes
+    the file at the end.
 
     Raises ConversionError if there is no sample or the model cannot run on one.
     """
@@ -103,7 +104,8 @@ def _take_in(sample: Sample, runner: Runner, result: Calibration, reading: Mappi
 
 
 def _make_folder(folder: Path) -> None:
-    """Creates the folder of the checkpoint before the calibration, so that an error appears at once. Raises ConversionError."""
+    """Creates the folder of the checkpoint before the calibration, so that an error appears at once. Raises
+    ConversionError."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -87,8 +87,8 @@ def _alike(images: list[Array], files: Sequence[Path]) -> list[Array]:
     for image, path in zip(images, files, strict=True):
         if image.shape != images[0].shape:
             raise _wrong(
-                f"{path}: the image has {image.shape[1]}x{image.shape[0]} pixels, others of the batch have another size;"
-                " use resize or center_crop in [data_preprocess_param]"
+                f"{path}: the image has {image.shape[1]}x{image.shape[0]} pixels, others of the batch have another"
+                " size; use resize or center_crop in [data_preprocess_param]"
             )
     return images
 

@@ -14,7 +14,8 @@ from mslite.quantizer.settings import DataPreprocessParam
 
 
 def image_array(path: Path, settings: DataPreprocessParam) -> Array:
-    """Returns an image as float32 [height, width, channels], BGR unless `image_to_format` is set. Raises ConversionError."""
+    """Returns an image as float32 [height, width, channels], BGR unless `image_to_format` is set. Raises
+    ConversionError."""
     cv2 = _opencv()
     try:
         data = np.frombuffer(path.read_bytes(), np.uint8)

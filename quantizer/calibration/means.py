@@ -1,7 +1,7 @@
 """Bias correction: the mean of each input channel of a convolution or matmul, and the correction computed from it.
 
-Rounding weights moves the mean of an output by E[(w' - w) x] = (w' - w) E[x], which is subtracted from the bias. The mean
-of each input channel is collected during calibration.
+Rounding weights moves the mean of an output by E[(w' - w) x] = (w' - w) E[x], which is subtracted from the bias. The
+mean of each input channel is collected during calibration.
 """
 
 from __future__ import annotations

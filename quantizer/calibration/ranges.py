@@ -36,7 +36,8 @@ def percentile_range(histogram: Histogram, percent: float) -> Range:
 
 
 def divergence(reference: Counts, candidate: Counts) -> float:
-    """Returns the Kullback-Leibler divergence of two histograms with equal bins, over the bins used by the reference."""
+    """Returns the Kullback-Leibler divergence of two histograms with equal bins, over the bins used by the
+    reference."""
     total, other = reference.sum(), candidate.sum()
     if not total or not other:
         return float("inf")
@@ -98,7 +99,8 @@ def kl_range(histogram: Histogram, scheme: Scheme) -> Range:
 
 
 def entropy_range(histogram: Histogram, scheme: Scheme) -> Range:
-    """Computes a KL range for asymmetric integers: each side of zero has its own threshold and its share of the levels."""
+    """Computes a KL range for asymmetric integers: each side of zero has its own threshold and its share of the
+    levels."""
     levels = min(1 << scheme.bits, 256)
     width = histogram.width
     sides = (histogram.counts[HALF:].astype(np.float64), histogram.counts[:HALF][::-1].astype(np.float64))

@@ -58,8 +58,8 @@ def cut(array: Array, value: Value, what: str) -> list[Array]:
     if array.ndim == len(value.shape or ()) and rows > 0 and len(array) > rows and _way(array.shape[1:], value, 1):
         if len(array) % rows:
             raise _wrong(
-                f"{what}: the array for input '{value.name}' has {len(array)} rows, which is not a multiple of the model's"
-                f" batch, {rows}"
+                f"{what}: the array for input '{value.name}' has {len(array)} rows, which is not a multiple of the"
+                f" model's batch, {rows}"
             )
         return [fitted(part, value, what) for part in np.split(array, len(array) // rows)]
     return [fitted(array, value, what)]

@@ -47,7 +47,8 @@ def eligible_nodes(module: Module, settings: QuantizerSettings) -> list[Node]:
 def _weight_is_wanted(node: Node, settings: QuantizerSettings) -> bool:
     """Whether the weight is larger than min_quant_weight_size.
 
-    min_quant_weight_channel is only for WEIGHT_QUANT: its default would keep the first layers of most networks in float.
+    min_quant_weight_channel is only for WEIGHT_QUANT: its default would keep the first layers of most networks in
+    float.
     """
     weight = node.inputs[1].data
     least = settings.common.min_quant_weight_size
@@ -76,8 +77,8 @@ def configured_precision(settings: QuantizerSettings) -> Precision:
 def default_choices(module: Module, settings: QuantizerSettings) -> dict[str, Precision]:
     """Returns every eligible node at the precision of `bit_num`, without groups of nodes that save no time.
 
-    A Softmax or Sigmoid that produces a float output of the model stays in float. Its integers would have steps of 1/256,
-    which round small probabilities to zero, and integers save no time there.
+    A Softmax or Sigmoid that produces a float output of the model stays in float. Its integers would have steps of
+    1/256, which round small probabilities to zero, and integers save no time there.
     """
     precision = configured_precision(settings)
     nodes = [node for node in eligible_nodes(module, settings) if computed_in(node, precision) is precision]
@@ -88,7 +89,8 @@ def default_choices(module: Module, settings: QuantizerSettings) -> dict[str, Pr
 
 
 def _last_of_known_range(module: Module, nodes: Sequence[Node]) -> set[int]:
-    """Returns the ids of FIXED nodes that lead to the model's outputs through MOVE nodes only, and of these MOVE nodes."""
+    """Returns the ids of FIXED nodes that lead to the model's outputs through MOVE nodes only, and of these MOVE
+    nodes."""
     outputs = {id(value) for value in module.main.outputs}
     leaving: set[int] = set()
     found: set[int] = set()

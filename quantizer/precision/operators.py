@@ -19,7 +19,8 @@ class Kind(Enum):
     """Constraints on the quantization parameters of an operator's inputs and outputs."""
 
     MAC = "multiplies and accumulates"
-    """Convolutions and matmuls: weights symmetric per channel, bias int32; input and output have separate parameters."""
+    """Convolutions and matmuls: weights symmetric per channel, bias int32; input and output have separate
+    parameters."""
     FREE = "computes"
     """All inputs and outputs have separate parameters."""
     SAME = "computes in one quantization"
@@ -34,7 +35,8 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class OperatorRule:
-    """How a node is quantized. `data` are the indices of inputs that are quantized like activations, constant or not."""
+    """How a node is quantized. `data` are the indices of inputs that are quantized like activations, constant or
+    not."""
 
     kind: Kind
     data: tuple[int, ...]
@@ -162,8 +164,8 @@ def state_operands(node: Node) -> dict[str, int]:
 
 
 def _product(node: Node) -> OperatorRule | None:
-    """Returns the rule of a convolution or matmul. Weights must be constant, except in a matmul of two activations. A bias
-    must be constant."""
+    """Returns the rule of a convolution or matmul. Weights must be constant, except in a matmul of two activations. A
+    bias must be constant."""
     if getattr(node.op, "activation_type", ActivationType.NO_ACTIVATION) not in CLAMPS or len(node.inputs) < 2:
         return None
     weight = node.inputs[1]

@@ -14,7 +14,8 @@ from mslite.converter.mindir.quantized import real_numbers
 
 @dataclass(frozen=True)
 class StoredWeight:
-    """Integers and quantization parameters of a weight. Several parameters belong to the indices of dimension `axis`."""
+    """Integers and quantization parameters of a weight. Several parameters belong to the indices of dimension
+    `axis`."""
 
     data: Array
     records: tuple[QuantParam, ...]

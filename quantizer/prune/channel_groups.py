@@ -1,7 +1,8 @@
-"""Finds channels that can only be removed together, from the convolutions and matmuls that produce them to their readers.
+"""Finds channels that can only be removed together, from the convolutions and matmuls that produce them to their
+readers.
 
-A group has all nodes that produce channel c, all per-channel constants in between, and all convolutions and matmuls that
-read channel c. An addition of two activations (residual add) merges their groups.
+A group has all nodes that produce channel c, all per-channel constants in between, and all convolutions and matmuls
+that read channel c. An addition of two activations (residual add) merges their groups.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Measures the cost of each layer in each precision: bytes of its constants, and its time.
 
-Times are measured on this machine with one thread. Two models are built for each layer, with one and with `_COPIES` copies
-of it; the time is the difference divided by the number of further copies. Casts between precisions are not included. A
-dynamic batch is taken as 1, as in `benchmark`.
+Times are measured on this machine with one thread. Two models are built for each layer, with one and with `_COPIES`
+copies of it; the time is the difference divided by the number of further copies. Casts between precisions are not
+included. A dynamic batch is taken as 1, as in `benchmark`.
 """
 
 from __future__ import annotations
@@ -91,8 +91,8 @@ def constant_bytes(node: Node) -> int:
 
 
 def _milliseconds(node: Node) -> float | None:
-    """Returns the time of one run of a node; None if a shape is unknown, an input is neither float nor quantized, or the
-    node does not run alone."""
+    """Returns the time of one run of a node; None if a shape is unknown, an input is neither float nor quantized, or
+    the node does not run alone."""
     entering = list({id(value): value for value in node.inputs if not value.is_constant}.values())
     for value in (*entering, *node.outputs):
         if not value.is_static or (value.dtype is not DataType.FLOAT32 and not is_quantized(value)):
@@ -153,7 +153,8 @@ def _contents(value: Value, random: np.random.Generator) -> Array:
 
 
 def total(costs: Costs, choices: Choices) -> Cost:
-    """Returns the cost of the whole model with `choices`: bytes, and the sum of the known times, or None without any."""
+    """Returns the cost of the whole model with `choices`: bytes, and the sum of the known times, or None without
+    any."""
     chosen = [
         by_precision.get(choices.get(name, Precision.FLOAT), by_precision[Precision.FLOAT])
         for name, by_precision in costs.items()

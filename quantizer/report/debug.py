@@ -28,8 +28,8 @@ _PARAMETERS = (
 def save_debug_info(
     folder: Path, original: Module, module: Module, layers: Sequence[LayerRecord], samples: Sequence[Sample]
 ) -> list[Path]:
-    """Writes MindSpore Lite's `quant_param.csv`, `round_<n>.csv` and `output_summary.csv`, and mslite's `layers.csv` and
-    `layers.json`, into `folder`. Each round runs both models on one of `samples`.
+    """Writes MindSpore Lite's `quant_param.csv`, `round_<n>.csv` and `output_summary.csv`, and mslite's `layers.csv`
+    and `layers.json`, into `folder`. Each round runs both models on one of `samples`.
 
     Returns the files. Raises ConversionError if they cannot be written.
     """

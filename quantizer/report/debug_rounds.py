@@ -49,7 +49,8 @@ class Comparison:
         self._outputs = {value.name for value in original.main.outputs}
 
     def round(self, sample: Sample) -> Iterator[tuple[list[Row], Row | None]]:
-        """Yields, for each tensor, its rows in `round_<n>.csv`, and for model outputs the row in `output_summary.csv`."""
+        """Yields, for each tensor, its rows in `round_<n>.csv`, and for model outputs the row in
+        `output_summary.csv`."""
         given = [_given(value, array) for value, array in zip(self._inputs, sample, strict=True)]
         for (value, real), (other, found) in zip(self._float.run(sample), self._changed.run(given), strict=True):
             if not real.size:

@@ -1,4 +1,5 @@
-"""Writes the report of a quantization as one HTML page: errors of each layer, ranges, cost of several configurations."""
+"""Writes the report of a quantization as one HTML page: errors of each layer, ranges, cost of several
+configurations."""
 
 from __future__ import annotations
 

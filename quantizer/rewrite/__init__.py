@@ -1,1 +1,2 @@
-"""Rewrites a float graph to a quantized graph, and back: quantization parameters of activations, quantized constants."""
+"""Rewrites a float graph to a quantized graph, and back: quantization parameters of activations, quantized
+constants."""

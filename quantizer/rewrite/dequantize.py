@@ -31,7 +31,8 @@ def dequantize(module: Module) -> list[str]:
         for value in graph.values():
             if value.encoding is not None:
                 raise ConversionError(
-                    f"export_precision_mode=FLOAT32: the constant '{value.name}' is compressed; convert the original model",
+                    f"export_precision_mode=FLOAT32: the constant '{value.name}' is compressed;"
+                    " convert the original model",
                     code=ReturnCode.NOT_SUPPORTED,
                 )
         for node in list(graph.nodes):

@@ -1,8 +1,8 @@
 """DYNAMIC_QUANT: int8 weights, and activations that are quantized at run time with the range of their values.
 
-Quantizes matmuls with constant weights, and constant tables of Gather. A DynamicQuant node before a matmul quantizes its
-input. Matmuls with the same input share it. ALWC: one asymmetric scale for the activation, one symmetric scale per channel
-of the weight. ACWL: one symmetric scale per channel of the activation, one scale for the weight.
+Quantizes matmuls with constant weights, and constant tables of Gather. A DynamicQuant node before a matmul quantizes
+its input. Matmuls with the same input share it. ALWC: one asymmetric scale for the activation, one symmetric scale per
+channel of the weight. ACWL: one symmetric scale per channel of the activation, one scale for the weight.
 """
 
 from __future__ import annotations

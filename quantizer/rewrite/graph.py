@@ -106,7 +106,8 @@ class _Rewriter:
         return layers
 
     def _store_inputs(self) -> None:
-        """Makes the model's inputs integers if quantized nodes read them, with the parameters for the first of these nodes."""
+        """Makes the model's inputs integers if quantized nodes read them, with the parameters for the first of these
+        nodes."""
         chosen = {id(node) for node in self._chosen}
         for value in self._graph.inputs:
             for node in value.users:
@@ -120,7 +121,8 @@ class _Rewriter:
         return activation_scheme(self._settings, precision.value).dtype
 
     def _final(self, record: QuantParam) -> QuantParam:
-        """Returns quantization parameters as they are written to the file, with `min` and `max` if the device needs them."""
+        """Returns quantization parameters as they are written to the file, with `min` and `max` if the device needs
+        them."""
         if not device_of(self._settings).keeps_range:
             return record
         steps = activation_scheme(self._settings, record.numBits)

@@ -80,8 +80,8 @@ def product_constants(
 ) -> ProductConstants:
     """Quantizes the constants of `node`, a float convolution or matmul with a constant weight.
 
-    `x` and `y` are the quantization parameters of its input and output. `given` weights (by the constant's name) replace
-    rounding to nearest. `rounded` is the cache for shared weights.
+    `x` and `y` are the quantization parameters of its input and output. `given` weights (by the constant's name)
+    replace rounding to nearest. `rounded` is the cache for shared weights.
     """
     source = node.inputs[1]
     real = source.array().astype(np.float64)

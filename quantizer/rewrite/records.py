@@ -21,8 +21,8 @@ _Key = tuple[int, Precision]
 class Records:
     """The quantization parameters of all activations of quantized nodes.
 
-    Values that must have equal parameters are merged into groups, in order of execution (union-find). Outputs with fixed
-    parameters (Softmax) keep them. If such a value is an input of Concat with others, it is requantized there.
+    Values that must have equal parameters are merged into groups, in order of execution (union-find). Outputs with
+    fixed parameters (Softmax) keep them. If such a value is an input of Concat with others, it is requantized there.
     """
 
     def __init__(

@@ -1,8 +1,8 @@
 """Quantizes LSTMSequence like TensorFlow Lite's integer LSTM: int8 input, weights and hidden state, int16 cell state.
 
-Weights have one scale per unit or, without per-channel quantization, one per gate, as in TensorFlow Lite. The hidden state
-is symmetric, so that the default initial state, integer zeros, is 0. The scale of the cell state is a power of two.
-Calibration observes only its last value, so its range is multiplied by CELL_ROOM; int16 has enough steps for that.
+Weights have one scale per unit or, without per-channel quantization, one per gate, as in TensorFlow Lite. The hidden
+state is symmetric, so that the default initial state, integer zeros, is 0. The scale of the cell state is a power of
+two. Calibration observes only its last value, so its range is multiplied by CELL_ROOM; int16 has enough steps for that.
 """
 
 from __future__ import annotations

@@ -87,7 +87,8 @@ def _check(settings: QuantizerSettings) -> None:
     resize = (data.resize_width, data.resize_height, data.resize_method)
     if any(resize) and not all(resize):
         raise UsageError(
-            "INPUT ILLEGAL: resize_width, resize_height and resize_method in [data_preprocess_param] must be set together"
+            "INPUT ILLEGAL: resize_width, resize_height and resize_method in [data_preprocess_param] must be set"
+            " together"
         )
     if bool(data.center_crop_width) != bool(data.center_crop_height):
         raise UsageError(
@@ -114,9 +115,11 @@ def _check_tuning(settings: QuantizerSettings) -> None:
         raise UsageError(f"{what} is for int8 activations: bit_num in [common_quant_param] must be at most 8")
     if settings.methods.learned_rounding:
         raise UsageError(
-            f"{what} cannot be combined with learned_rounding=true in [mslite_quant_param]: both decide how weights are rounded"
+            f"{what} cannot be combined with learned_rounding=true in [mslite_quant_param]: both decide how weights are"
+            " rounded"
         )
     if settings.prune.method == "MAGNITUDE":
         raise UsageError(
-            f"{what} cannot be combined with method=MAGNITUDE in [mslite_prune_param], because it changes weights that are zero"
+            f"{what} cannot be combined with method=MAGNITUDE in [mslite_prune_param], because it changes weights that"
+            " are zero"
         )

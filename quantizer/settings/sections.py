@@ -1,7 +1,7 @@
 """The quantization sections of `--configFile`, typed: one dataclass per section, one field per key.
 
-Names, values and defaults are those of MindSpore Lite's converter, except the default of `activation_quant_method`. Keys
-that MindSpore Lite does not have are marked "mslite only".
+Names, values and defaults are those of MindSpore Lite's converter, except the default of `activation_quant_method`.
+Keys that MindSpore Lite does not have are marked "mslite only".
 """
 
 from __future__ import annotations
@@ -136,14 +136,16 @@ class FullQuantParam:
 
 @dataclass(frozen=True)
 class DynamicQuantParam:
-    """[dynamic_quant_param]. ALWC: activations per layer, weights per channel. ACWL: activations per channel, weights per layer."""
+    """[dynamic_quant_param]. ALWC: activations per layer, weights per channel. ACWL: activations per channel, weights
+    per layer."""
 
     quant_strategy: str = key("ALWC", choice("ALWC", "ACWL"))
 
 
 @dataclass(frozen=True)
 class TransformQuantParam:
-    """[transform_quant_param]: whether a source model that is already quantized stays quantized (QUANT) or not (FLOAT32)."""
+    """[transform_quant_param]: whether a source model that is already quantized stays quantized (QUANT) or not
+    (FLOAT32)."""
 
     export_precision_mode: str = key("QUANT", choice("QUANT", "FLOAT32"))
 
@@ -196,8 +198,8 @@ class MethodsParam:
     group_size: int = key(0, integer(0, 65536))
     """WEIGHT_QUANT: number of neighboring weights of a channel that share a scale; 0: one scale per channel."""
     small_channels: str = key("CHANNEL", choice("CHANNEL", "TENSOR"))
-    """WEIGHT_QUANT: scales of weights with small channels, mainly depthwise convolutions. CHANNEL: one scale per channel,
-    which takes 32 to 40 bytes. TENSOR: one scale for all channels of at most 256 / (32 - bits) elements, if
+    """WEIGHT_QUANT: scales of weights with small channels, mainly depthwise convolutions. CHANNEL: one scale per
+    channel, which takes 32 to 40 bytes. TENSOR: one scale for all channels of at most 256 / (32 - bits) elements, if
     `bias_correction` is set; this is MindSpore Lite's rule, and less accurate."""
     keep_integers: bool = key(False, boolean)
     """WEIGHT_QUANT: matrices of 8 bits or fewer stay integers in memory; matmuls dequantize them as they read them."""
@@ -211,7 +213,8 @@ class PruneParam:
     sparsity: float = key(0.5, real(0, 1, "a number in (0, 1)"))
     """The share of each weight's elements, or of each layer's channels, that is removed."""
     scope: str = key("LAYER", choice("LAYER", "MODEL"))
-    """LAYER: `sparsity` applies to each layer. MODEL: to the model; weights are compared relative to their layer's norm."""
+    """LAYER: `sparsity` applies to each layer. MODEL: to the model; weights are compared relative to their layer's
+    norm."""
     skip_node: tuple[str, ...] = key((), names)
     report: Path | None = key(None, folder)
     """The CSV file to write: for each layer, what was removed and the loss of accuracy."""

@@ -1,7 +1,7 @@
 """A common layout for the weights of convolutions and matmuls: [groups, results, taps, channels].
 
-`results` and `channels` are the output and input channels of one group, `taps` the pixels of the kernel (1 for matmuls). A
-depthwise convolution has one group per channel.
+`results` and `channels` are the output and input channels of one group, `taps` the pixels of the kernel (1 for
+matmuls). A depthwise convolution has one group per channel.
 """
 
 from __future__ import annotations

@@ -18,7 +18,8 @@ _POOLING = frozenset({"MaxPoolFusion", "AvgPoolFusion"})
 
 @dataclass(frozen=True)
 class Reader:
-    """A convolution or matmul that reads the channels. Its input has them `repeats` times in a row, if it is flattened."""
+    """A convolution or matmul that reads the channels. Its input has them `repeats` times in a row, if it is
+    flattened."""
 
     node: Node
     repeats: int = 1

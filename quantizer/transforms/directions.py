@@ -1,7 +1,7 @@
 """Rewrites LSTMs to forward LSTMSequence nodes, which have an integer implementation.
 
-MindSpore's LSTM is the same operator with fewer attributes. A backward LSTM becomes a forward one with reversed input and
-output. A bidirectional LSTM becomes two nodes whose outputs are concatenated.
+MindSpore's LSTM is the same operator with fewer attributes. A backward LSTM becomes a forward one with reversed input
+and output. A bidirectional LSTM becomes two nodes whose outputs are concatenated.
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
-"""Cross-layer equalization: moves scales between the channels of successive layers until their weights have equal ranges.
+"""Cross-layer equalization: moves scales between the channels of successive layers until their weights have equal
+ranges.
 
-If the activation between two layers has f(s x) = s f(x), as ReLU or none, then output channel i of the first layer can be
-divided by any s > 0, and the weights of the second layer for this channel multiplied by s, without changing the function.
-With r1 and r2 the largest weights of both, s = sqrt(r1 r2) / r2 makes them equal (Nagel et al., "Data-Free Quantization
-Through Weight Equalization and Bias Correction", 2019, eq. 11). It helps per-tensor weights, and the activation between
-the layers, which has one scale. ReLU6 does not satisfy the condition, so layers with ReLU6 are not changed.
+If the activation between two layers has f(s x) = s f(x), as ReLU or none, then output channel i of the first layer can
+be divided by any s > 0, and the weights of the second layer for this channel multiplied by s, without changing the
+function. With r1 and r2 the largest weights of both, s = sqrt(r1 r2) / r2 makes them equal (Nagel et al., "Data-Free
+Quantization Through Weight Equalization and Bias Correction", 2019, eq. 11). It helps per-tensor weights, and the
+activation between the layers, which has one scale. ReLU6 does not satisfy the condition, so layers with ReLU6 are not
+changed.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """SmoothQuant: moves outliers of single activation channels into the weights of the next layers.
 
-With a_j the largest |x| of channel j on the calibration data and w_j its largest weight, s_j = a_j^alpha / w_j^(1 - alpha).
-The layer before outputs x_j / s_j, and the weights for this channel are multiplied by s_j (Xiao et al., "SmoothQuant",
-2023, eq. 4). The layer before is a layer normalization, whose scale and offset are divided, or a convolution or matmul
-whose activation satisfies f(s x) = s f(x).
+With a_j the largest |x| of channel j on the calibration data and w_j its largest weight, s_j = a_j^alpha / w_j^(1 -
+alpha). The layer before outputs x_j / s_j, and the weights for this channel are multiplied by s_j (Xiao et al.,
+"SmoothQuant", 2023, eq. 4). The layer before is a layer normalization, whose scale and offset are divided, or a
+convolution or matmul whose activation satisfies f(s x) = s f(x).
 """
 
 from __future__ import annotations
@@ -123,7 +123,8 @@ class ChannelStatistics:
 
 
 def statistics(module: Module, found: list[Site], data: CalibrationData) -> list[ChannelStatistics]:
-    """Returns statistics of the readers' input for each site. Raises ConversionError if the model does not run on a sample."""
+    """Returns statistics of the readers' input for each site. Raises ConversionError if the model does not run on a
+    sample."""
     seen: dict[int, tuple[Value, ChannelStatistics]] = {}
     for site in found:
         value = site.readers[0].node.inputs[0]

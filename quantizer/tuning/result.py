@@ -12,7 +12,8 @@ from mslite.quantizer.results import Tuning
 
 @dataclass(frozen=True)
 class Result:
-    """Calibration, precisions and outcome of the budget search: tuned, or unchanged if tuning did not improve the model."""
+    """Calibration, precisions and outcome of the budget search: tuned, or unchanged if tuning did not improve the
+    model."""
 
     calibration: Calibration
     choices: Choices

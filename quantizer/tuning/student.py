@@ -3,10 +3,10 @@
 Activations and weights pass x' = s round(clip(x / s)). With straight-through gradients of round, the scale s has LSQ's
 gradient (Esser et al., "Learned Step Size Quantization", 2020). Zero points stay those of the calibration.
 
-All trainable values are expressed in units for which one learning rate suits every layer: weights in steps of their integers
-divided by sqrt(k), if k weights contribute to an output (rounding errors of k weights add up to sqrt(k), but a training step
-changes all of them in the same direction, which adds up to k); biases in steps of the layer's output; scales in SCALE_UNIT
-of their initial value.
+All trainable values are expressed in units for which one learning rate suits every layer: weights in steps of their
+integers divided by sqrt(k), if k weights contribute to an output (rounding errors of k weights add up to sqrt(k), but a
+training step changes all of them in the same direction, which adds up to k); biases in steps of the layer's output;
+scales in SCALE_UNIT of their initial value.
 """
 
 from __future__ import annotations
@@ -76,7 +76,8 @@ class TunedBias:
 
 @dataclass
 class Student:
-    """The student. `module` has one output: a vector of all float outputs, each multiplied by a factor, a further input."""
+    """The student. `module` has one output: a vector of all float outputs, each multiplied by a factor, a further
+    input."""
 
     module: Module
     outputs: tuple[int, ...] = ()
@@ -221,7 +222,8 @@ class _Maker:
                 self._replace_result(last, after)
 
     def _add_wide(self, node: Node, rule: OperatorRule) -> None:
-        """Adds a node with int16 activations. Only its weight gets fake quantization, as rounding to int16 is negligible."""
+        """Adds a node with int16 activations. Only its weight gets fake quantization, as rounding to int16 is
+        negligible."""
         if rule.kind is Kind.MAC and 1 not in rule.data:
             unit = self._records.result(node.outputs[0], Precision.INT16).scale * _WIDE_STEPS
             bias = [self._bias(node, unit)] if len(node.inputs) > 2 else []

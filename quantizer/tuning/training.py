@@ -28,7 +28,8 @@ _LEAST_SHARE = 0.1
 Otherwise samples with outputs near zero would dominate the loss."""
 _SEED = 1
 _RISE = 0.1
-"""Share of the steps for the warm-up of the learning rate. Adam's first steps are too large, because it has few gradients."""
+"""Share of the steps for the warm-up of the learning rate. Adam's first steps are too large, because it has few
+gradients."""
 
 
 @dataclass(frozen=True)

@@ -272,7 +272,8 @@ def _applied(
     teacher: Module,
     unseen: Sequence[Sample],
 ) -> Calibration:
-    """Writes the trained values into the constants of `module`; returns a calibration with the trained ranges and weights."""
+    """Writes the trained values into the constants of `module`; returns a calibration with the trained ranges and
+    weights."""
     learned = {**student.first, **lesson.values}
     constants = {value.name: value for value in module.main.values() if value.is_constant}
     weights: dict[str, StoredWeight] = {}
@@ -298,7 +299,8 @@ def _applied(
 
 
 def _weight(first: StoredWeight, real: Array, learned: Floats, settings: QuantizerSettings) -> StoredWeight:
-    """Quantizes a weight with the trained scales. A channel whose trained scale is not positive keeps its initial one."""
+    """Quantizes a weight with the trained scales. A channel whose trained scale is not positive keeps its initial
+    one."""
     factors = learned.ravel().astype(np.float64) * SCALE_UNIT
     records = tuple(
         replace(record, scale=record.scale * float(factor) if factor > 0 else record.scale)

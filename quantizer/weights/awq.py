@@ -1,8 +1,9 @@
-"""AWQ: weights of channels with large activations are scaled up, for finer steps. The layer before divides by the scale.
+"""AWQ: weights of channels with large activations are scaled up, for finer steps. The layer before divides by the
+scale.
 
-For each layer whose input can be scaled (transforms/smooth.py), s_j = a_j^alpha is tried for alpha = 0, 0.05, ... 0.95, with
-a_j the mean |x| of channel j. The alpha with the smallest output error is used (Lin et al., "AWQ: Activation-aware Weight
-Quantization", 2023, eq. 4 and 5). Then ranges are clipped if that lowers the error further.
+For each layer whose input can be scaled (transforms/smooth.py), s_j = a_j^alpha is tried for alpha = 0, 0.05, ... 0.95,
+with a_j the mean |x| of channel j. The alpha with the smallest output error is used (Lin et al., "AWQ: Activation-aware
+Weight Quantization", 2023, eq. 4 and 5). Then ranges are clipped if that lowers the error further.
 """
 
 from __future__ import annotations

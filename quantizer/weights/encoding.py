@@ -17,8 +17,8 @@ from mslite.quantizer.weights.stored_weight import constant_of
 def packed_constant(weight: StoredWeight, source: Value, name: str, *, use_huffman: bool = False) -> Value:
     """Returns a constant with `weight` that replaces `source`, in the smallest encoding.
 
-    Weights of 8 and 16 bits stay plain arrays unless an encoding is smaller. `numBits` of the quantization parameters is
-    the number of bits of an element; decoding needs it.
+    Weights of 8 and 16 bits stay plain arrays unless an encoding is smaller. `numBits` of the quantization parameters
+    is the number of bits of an element; decoding needs it.
     """
     bits = weight.records[0].numBits
     if use_huffman and weight.data.dtype == np.int8:
@@ -61,8 +61,8 @@ def entropy_constant(
 ) -> Value | None:
     """Returns a float32 constant with the values scale * (integers - zero_point) in entropy coding.
 
-    Returns None if there are too many different values. `entry_points` selects the FSE_INFER format, which has a table of
-    positions where decoding may start.
+    Returns None if there are too many different values. `entry_points` selects the FSE_INFER format, which has a table
+    of positions where decoding may start.
     """
     values, places = np.unique(integers, return_inverse=True)
     centroids: npt.NDArray[np.float32] = ((values.astype(np.float64) - zero_point) * scale).astype(np.float32)

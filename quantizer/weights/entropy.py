@@ -1,7 +1,7 @@
 """Finite state entropy coding of constants (FSE): a table-driven asymmetric numeral system.
 
-The data has the frequencies, the value of each symbol (`centroids`), and a bit stream. The decoder reads the stream from
-its end, so it decodes the last element first.
+The data has the frequencies, the value of each symbol (`centroids`), and a bit stream. The decoder reads the stream
+from its end, so it decodes the last element first.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """GPTQ: rounds the columns of a weight one after the other; later columns compensate the error of earlier ones.
 
-With H the second moments of the input (gram.py) and U the upper Cholesky factor of its inverse, rounding column i has the
-error e = (w_i - q_i) / U_ii. Subtracting e U_ij from the columns j > i minimizes the squared error (Frantar et al., "GPTQ:
+With H the second moments of the input (gram.py) and U the upper Cholesky factor of its inverse, rounding column i has
+the error e = (w_i - q_i) / U_ii. Subtracting e U_ij from the columns j > i minimizes the squared error (Frantar et al.,
+"GPTQ:
 Accurate Post-Training Quantization for Generative Pre-trained Transformers", 2022, algorithm 1).
 """
 

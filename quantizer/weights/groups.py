@@ -104,7 +104,8 @@ def turned(use: WeightUse) -> WeightUse:
 
 
 def can_have_groups(use: WeightUse) -> bool:
-    """Whether the weight can have per-block scales: channels are its first dimension, and all its users agree on that."""
+    """Whether the weight can have per-block scales: channels are its first dimension, and all its users agree on
+    that."""
     return use.axis == 0 and not use.is_shared and use.node.op.name in _GROUPED
 
 

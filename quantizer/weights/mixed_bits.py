@@ -59,7 +59,8 @@ def coarsest(data: Array, wanted: float, iterations: int = _STEPS) -> tuple[Arra
 def quantize_mixed(
     module: Module, settings: QuantizerSettings, samples: Callable[[], list[Sample]] | None = None
 ) -> QuantizeReport:
-    """Quantizes the weights of all graphs in place. `samples` returns the samples on which auto_tune compares outputs."""
+    """Quantizes the weights of all graphs in place. `samples` returns the samples on which auto_tune compares
+    outputs."""
     share = settings.mixed.init_scale
     notes = []
     if settings.mixed.auto_tune:

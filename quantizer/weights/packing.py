@@ -104,8 +104,8 @@ def _zeros(q: Array, zero_points: Sequence[int]) -> Array:
 def sparse(q: Array, bits: int, zero_points: Sequence[int]) -> bytes | None:
     """Encodes in the SPARSE format: lengths of runs of zero points, and the values between them.
 
-    A run that is too long for the bits of a length is split by an entry with the zero point as its value. Returns None if
-    the number of elements is not a multiple of the number of zero points.
+    A run that is too long for the bits of a length is split by an entry with the zero point as its value. Returns None
+    if the number of elements is not a multiple of the number of zero points.
     """
     if not q.size or q.size % len(zero_points):
         return None

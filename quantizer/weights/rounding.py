@@ -1,9 +1,9 @@
 """Learned rounding: rounds each weight up or down to minimize the output error of the layer on the calibration data.
 
 The objective is that of AdaRound (Nagel et al., "Up or Down? Adaptive Rounding for Post-Training Quantization", 2020):
-|(w' - w) x|^2 over the inputs x of the layer, with w' the lower or the upper neighbor of w. Instead of gradient descent on
-a relaxation, it uses greedy coordinate descent: in each iteration every channel changes the weight that lowers its error
-most, until no change does. The error is never larger than with rounding to nearest. The result is deterministic.
+|(w' - w) x|^2 over the inputs x of the layer, with w' the lower or the upper neighbor of w. Instead of gradient descent
+on a relaxation, it uses greedy coordinate descent: in each iteration every channel changes the weight that lowers its
+error most, until no change does. The error is never larger than with rounding to nearest. The result is deterministic.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from mslite.quantizer.weights.stored_weight import quantize_weight
 Reals = npt.NDArray[np.float64]
 
 DAMPING = 0.01
-"""This share of the mean second moment is added to the diagonal of H, so that inputs that are zero in all samples count."""
+"""This share of the mean second moment is added to the diagonal of H, so that inputs that are zero in all samples
+count."""
 _LEAST_GAIN = 1e-9
 _ROWS = 1 << 22
 """Number of elements that are processed at once."""
@@ -48,7 +49,8 @@ class LearnedRounding:
         settings: QuantizerSettings,
         choices: Choices,
     ) -> dict[str, StoredWeight]:
-        """Returns name of the constant -> weight, for all quantized convolutions and matmuls with a weight of their own."""
+        """Returns name of the constant -> weight, for all quantized convolutions and matmuls with a weight of their
+        own."""
         nodes = [node for node in module.main.nodes if _is_wanted(node, choices)]
         result: dict[str, StoredWeight] = {}
         scheme = weight_scheme(settings)
@@ -96,7 +98,8 @@ def damped(moments: Floats) -> Floats:
 
 
 def descend(steps: Reals, start: Reals, h: Floats, limits: tuple[int, int], iterations: int) -> Reals:
-    """Returns integers [groups, results, k] next to the floats `steps` that reduce e H eT, with e = integers - steps."""
+    """Returns integers [groups, results, k] next to the floats `steps` that reduce e H eT, with e = integers -
+    steps."""
     low, high = np.floor(steps), np.ceil(steps)
     integers = start.copy()
     error = (integers - steps).astype(np.float32)

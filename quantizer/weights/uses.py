@@ -46,8 +46,8 @@ class WeightUse:
 
 
 def weight_uses(graph: Graph, settings: QuantizerSettings) -> Iterator[WeightUse]:
-    """Yields the weights of a graph that [common_quant_param] selects. Constants that nodes also read in other roles are
-    skipped."""
+    """Yields the weights of a graph that [common_quant_param] selects. Constants that nodes also read in other roles
+    are skipped."""
     common = settings.common
     skipped = frozenset(common.skip_quant_node)
     seen: set[int] = set()
@@ -100,7 +100,8 @@ def _can_stay(use: WeightUse, constant: Value) -> bool:
 
 
 def read_instead(value: Value, constant: Value, *, stays: bool = False) -> None:
-    """Replaces `value` by the quantized `constant` in all nodes. With `stays`, the runtime keeps the integers in memory."""
+    """Replaces `value` by the quantized `constant` in all nodes. With `stays`, the runtime keeps the integers in
+    memory."""
     for node in list(dict.fromkeys(value.users)):
         node.replace_input(value, constant)
         node.quant_type = QuantType.QUANT_NONE if stays else QuantType.QUANT_WEIGHT

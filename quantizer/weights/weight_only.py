@@ -1,7 +1,7 @@
 """WEIGHT_QUANT: stores weights as integers of few bits. The runtime dequantizes them when it loads the model.
 
-Integers are asymmetric, -2^(bits - 1) ... 2^(bits - 1) - 1, with one scale per channel. With bias correction the file also
-has a factor and an offset per channel, which restore the variance and the mean of the float weights.
+Integers are asymmetric, -2^(bits - 1) ... 2^(bits - 1) - 1, with one scale per channel. With bias correction the file
+also has a factor and an offset per channel, which restore the variance and the mean of the float weights.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ def quantize_weights(
     scheme = Scheme(settings.common.bit_num)
     strategy = settings.weight.quant_strategy
     with_data = strategy in ("GPTQ", "AWQ")
-    # Per-block scales need channels in the first dimension. It also makes the SPARSE encoding of pruned weights smaller.
+    # Per-block scales need channels in the first dimension. It also makes the SPARSE encoding of pruned weights
+    # smaller.
     if with_data or settings.methods.group_size or settings.prune.method == "MAGNITUDE":
         for graph in module.graphs:
             for use in list(weight_uses(graph, settings)):
