@@ -183,8 +183,8 @@ def test_notes_say_what_happened() -> None:
     [
         ({"common_quant_param": {"quant_type": "WEIGHT_QUANT"}}, "FULL_QUANT"),
         ({"common_quant_param": {"quant_type": "FULL_QUANT", "bit_num": "16"}}, "at most 8"),
-        ({"mslite_quant_param": {"learned_rounding": "true"}}, "choose one"),
-        ({"mslite_prune_param": {"method": "MAGNITUDE"}}, "away from zero"),
+        ({"mslite_quant_param": {"learned_rounding": "true"}}, "both decide"),
+        ({"mslite_prune_param": {"method": "MAGNITUDE"}}, "weights that are zero"),
         ({"full_quant_param": {"method": "QUAT"}}, "must be QAT"),
         ({"full_quant_param": {"method": "QAT", "qat_steps": "0"}}, "qat_steps"),
         ({"full_quant_param": {"method": "QAT", "qat_learning_rate": "-1"}}, "qat_learning_rate"),
