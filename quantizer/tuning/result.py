@@ -18,7 +18,7 @@ class Result:
     calibration: Calibration
     choices: Choices
     outcome: Outcome | None
-    """Outcome of the search for an accuracy budget, if there is one."""
+    """Result of the search for an accuracy budget, if there is one."""
     tuning: Tuning | None = None
     notes: tuple[str, ...] = ()
     """Lines for the summary of the conversion."""
