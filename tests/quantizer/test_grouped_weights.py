@@ -214,7 +214,7 @@ def test_convolutions(strategy: str, tmp_path: Path) -> None:
 
 
 def test_strategies_ask_for_data() -> None:
-    with pytest.raises(UsageError, match="needs calibration data"):
+    with pytest.raises(UsageError, match="calibration data is missing"):
         quantize(transformer_block(), weights(4, quant_strategy="GPTQ"))
 
 
