@@ -198,9 +198,9 @@ def test_refusals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert main([str(model), "--train", flag, *out]) == 2
         assert "INPUT ILLEGAL" in capsys.readouterr().err
     assert main([str(model), "--train", "--memory=min", *out]) == 3
-    assert "training with --memory=min is not built" in capsys.readouterr().err
+    assert "training with --memory=min is unsupported" in capsys.readouterr().err
     assert main([str(model), "--train", "--padToMaxOutputSize", *out]) == 3
-    assert "training with --padToMaxOutputSize is not built" in capsys.readouterr().err
+    assert "training with --padToMaxOutputSize is unsupported" in capsys.readouterr().err
     assert main([str(model), "--train", "--frozen=nothing", *out]) == 1
     assert "frozen names 'nothing', which is no constant and no layer of the model" in capsys.readouterr().err
     assert not (tmp_path / "project").exists()
