@@ -90,7 +90,7 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--cases", metavar="N", type=int, default=2, help="recorded test cases per model (default: 2)")
     group.add_argument(
         "--misra", action="store_true",
-        help="check the project's C files with cppcheck's MISRA C:2012 addon and print the number of findings per rule",
+        help="check the project's C files with cppcheck's MISRA C:2012 addon and print the number of violations per rule",
     )  # fmt: skip
 
 

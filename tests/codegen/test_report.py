@@ -142,7 +142,7 @@ def test_text() -> None:
     print_report(figures, Console(file=stream, width=120))
     text = stream.getvalue()
     assert "768 B" in text
-    assert "not known: no compiler here" in text
+    assert "unknown: no compiler here" in text
 
 
 def test_without_compiler() -> None:
