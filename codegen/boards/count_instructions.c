@@ -54,7 +54,8 @@ extern bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t info);
 #endif
 EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 
-/* Hash table of instructions by address. It doubles when it is half full; entries do not move, as QEMU keeps pointers. */
+/* Hash table of instructions by address. It doubles when it is half full; entries do not move, as QEMU keeps pointers.
+ */
 typedef struct {
   uint64_t address, count;
 } Instruction;
@@ -194,7 +195,8 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc, 
     if (strcmp(argv[i], "memory=on") == 0) memory = true;
   }
   if (out == NULL || ((begin_address == 0 || end_address == 0) && (begin_code == 0 || end_code == 0))) {
-    fprintf(stderr, "count_instructions: out=FILE and two marks (begin=, end= or begin-code=, end-code=) are required\n");
+    fprintf(stderr,
+            "count_instructions: out=FILE and two marks (begin=, end= or begin-code=, end-code=) are required\n");
     return -1;
   }
   for (size_t i = 0; i < sizeof caches / sizeof caches[0]; ++i) {

@@ -78,7 +78,7 @@ def test_cmsis_nn_on_stm32(cmsis_nn: Path, tmp_path: Path) -> None:
     command = ["make", "-C", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode != 0
-    assert 'CMSIS_NN="Drivers/CMSIS/NN" is no checkout of CMSIS-NN' in done.stderr
+    assert 'CMSIS_NN="Drivers/CMSIS/NN" is not a checkout of CMSIS-NN' in done.stderr
     shutil.copytree(cmsis_nn / "checkout", tmp_path / "Drivers" / "CMSIS" / "NN")
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -12,8 +12,8 @@ void board_printf(const char *format, ...) __attribute__((format(printf, 1, 2)))
 /* Ends the emulator with this exit status. Returning from `main` does the same. */
 void board_exit(int status) __attribute__((noreturn));
 
-/* Reads up to `size` bytes of a file on the host into `data`. Returns the number of bytes read, or -1 if there is no such
- * file. */
+/* Reads up to `size` bytes of a file on the host into `data`. Returns the number of bytes read, or -1 if there is no
+ * such file. */
 int32_t board_read_file(const char *path, void *data, size_t size);
 
 /* QEMU's counting plugin counts the instructions between these calls. Each pair of calls is one region. */
