@@ -126,7 +126,7 @@ def constants_of(programs: Sequence[Program], isa: str, first: Replaceable | Non
                 data = tensor.data.tobytes()
                 found.of_tensor[tensor] = add(
                     f"{tensor.name}_first",
-                    comment(f"first value of {tensor.name}"),
+                    comment(f"initial value of {tensor.name}"),
                     (Field("", numbers_of(tensor.data)),),
                     data,
                     tensor.data.itemsize,
@@ -136,7 +136,7 @@ def constants_of(programs: Sequence[Program], isa: str, first: Replaceable | Non
     unread = sorted(set(places.values()) - set(order.values()))
     for place in unread:  # no step reads them, but they are in the file
         name = list(replaceable)[place]
-        text = comment(f"{brief(name)}, which no step reads")
+        text = comment(f"{brief(name)}, which is not used by any step")
         order[add(name, text, (Field("", numbers_of(replaceable[name])),), replaceable[name].tobytes(), 4)] = place
     if first is not None:
         found.signature = first.signature.to_bytes(_SIGNATURE, "little")

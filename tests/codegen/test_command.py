@@ -34,7 +34,7 @@ def test_refused_nodes_are_named_and_nothing_is_written(tmp_path: Path, capsys: 
     path = modules.write(build.module(y, z), tmp_path)
     assert main([str(path), f"--output={tmp_path / 'net'}"]) == 3
     message = capsys.readouterr().err
-    assert "2 node(s) cannot become C" in message
+    assert "2 node(s) are unsupported in generated C" in message
     assert "NonZero 'found'" in message
     assert "NonZero 'found again'" in message
     assert not (tmp_path / "net").exists()
@@ -47,7 +47,7 @@ def test_refused_nodes_are_named_and_nothing_is_written(tmp_path: Path, capsys: 
         (["--ramBudget=much"], 2, "is not a number of bytes"),
         (["--target=cortex-m4", "--parallel=true"], 2, "microcontrollers have no threads"),
         (["--inputShape=in0:1"], 1, "has 4 dimensions, 1 was given"),
-        (["--inputShape=nobody:1"], 1, "'nobody' is no input of the model"),
+        (["--inputShape=nobody:1"], 1, "'nobody' is not an input of the model"),
         (["--output="], 2, "the folder name is empty"),
         (["--unknown"], 2, "--unknown is not a valid flag"),
         (["--kernelLibrary=cmsis-nn"], 2, "--kernelLibrary=cmsis-nn needs a Cortex-M target; --target=x86 is not one"),
