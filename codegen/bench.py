@@ -1,11 +1,12 @@
-"""`make bench-micro`: measures instructions, code size, constants and memory of generated C on emulated microcontrollers.
+"""`make bench-micro`: measures instructions, code size, constants and memory of generated C on emulated
+microcontrollers.
 
     python -m mslite.codegen.bench [--targets=cortex-m4,cortex-m55] [--levels=-O2,-Os] [--out=FILE] NAME=MODEL ...
 
 Instructions are counted exactly for one inference (`boards/count_instructions.c`), from the call of `model0_run` to its
 return; there is no initialization. Code is .text and .rodata of a program that calls the model, without the weights and
-without the size of an empty program. `ram_bytes` is the RAM of this program without the stack; `ram_bytes_adapter` is the
-same with the MSModel functions. `exact`: all outputs of this run were equal to the recorded ones.
+without the size of an empty program. `ram_bytes` is the RAM of this program without the stack; `ram_bytes_adapter` is
+the same with the MSModel functions. `exact`: all outputs of this run were equal to the recorded ones.
 """
 
 from __future__ import annotations

@@ -8,11 +8,11 @@ Files of model i, in `src/model<i>/`:
         #define MODEL<i>_WEIGHTS_SIZE …        bytes of net<i>.bin (in weight<i>.h); only if constants are in that file
         int model<i>_run(const void *const inputs[], void *const outputs[], void *arena);
             Constants in net<i>.bin: one more argument, `const void *weights`, at a multiple of 16.
-            Parallel: one more argument at the end, `const mslite_threads *threads` (src/parallel.h); NULL for one thread.
+            Parallel: one more argument at the end, `const mslite_threads *threads` (src/parallel.h); NULL: one thread.
             inputs[k] == NULL: the input is already in the arena (`Core.input_offsets[k]` is not None).
             outputs[k] == NULL: the output stays in the arena (`Core.output_offsets[k]` is not None).
             Returns 0, or the mslite_status of a step that found an invalid value.
-            Several shapes: `int shapes` is the first argument (`Core.more_shapes`); inputs and outputs are the caller's.
+            Several shapes: the first argument is `int shapes` (`Core.more_shapes`); inputs and outputs are the caller's.
         void model<i>_reset(void *arena);      only if the model has variables: sets them to their initial values
     net<i>.c, weight<i>.h, weight<i>.c         and the kernel sources and `common` files in `src/` that they include
 """
@@ -48,8 +48,8 @@ class Core:
     output_offsets: tuple[int | None, ...] = ()
     """Offset of each output in the arena; None if it is written to the caller's memory."""
     loads_weights: bool = False
-    """Whether net<i>.bin contains only the replaceable weights, from which model<i>_load_weights makes the `weights` of a
-    run."""
+    """Whether net<i>.bin contains only the replaceable weights. model<i>_load_weights makes the `weights` of a run from
+    them."""
     constants_size: int = 0
     """Bytes of constants, in C or in net<i>.bin."""
     arena_size: int = 0
@@ -57,6 +57,6 @@ class Core:
     has_variables: bool = False
     needs_libm: bool = False
     more_shapes: tuple[Shapes, ...] = ()
-    """Further shapes. If there are any, model<i>_run has an argument `shapes`: 0 for `program`, then the index of these + 1."""
+    """Further shapes. If there are any, model<i>_run has an argument `shapes`: 0 for `program`, i + 1 for entry i."""
     definitions: tuple[str, ...] = field(default=())
     """Preprocessor definitions that its files are compiled with."""

@@ -1,4 +1,5 @@
-"""Generates a C project from model files: lowering, memory plan, C files of the models, recorded test cases, build files."""
+"""Generates a C project from model files: lowering, memory plan, C files of the models, recorded test cases, build
+files."""
 
 from __future__ import annotations
 
@@ -69,7 +70,8 @@ class GenerateSettings:
     compress: bool = False
     """Whether constants are compressed in flash if that makes them smaller."""
     keep_weights: bool = False
-    """Whether net<i>.bin begins with the unpacked weights, so that they can be replaced at run time; not on microcontrollers."""
+    """Whether net<i>.bin begins with the unpacked weights, so that they can be replaced at run time; not on
+    microcontrollers."""
     changeable: tuple[str, ...] = ()
     """Names of the replaceable weights; empty: all float32 weights."""
     debug: bool = False
@@ -218,7 +220,8 @@ def generate(
 
 
 def _reference(stack: ExitStack, source: Source, file: Path) -> Path | None:
-    """Converts a model for an NPU a second time, for the CPU only, to record its test cases. Returns None without an NPU.
+    """Converts a model for an NPU a second time, for the CPU only, to record its test cases. Returns None without an
+    NPU.
 
     Raises UsageError for a .ms file: vela compiles operators for the NPU during conversion only."""
     options = source.options

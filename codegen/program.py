@@ -1,7 +1,7 @@
 """Data structures of the code generator: the program to generate and its memory plan.
 
-`lowering` makes a `Program` from a model, `memory` makes a `Plan` for it, and `emit` writes both as C. All sizes and offsets
-are bytes.
+`lowering` makes a `Program` from a model, `memory` makes a `Plan` for it, and `emit` writes both as C. All sizes and
+offsets are bytes.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Overlap:
-    """Output 0 of a step may overlap input `input` if it begins at least `lead` bytes before it and no later step reads the
-    input."""
+    """Output 0 of a step may overlap input `input` if it begins at least `lead` bytes before it and no later step reads
+    the input."""
 
     input: int
     lead: int
@@ -72,8 +72,8 @@ class Overlap:
 class RowWise:
     """Describes a step that can compute single rows of its output (axis 1 of NHWC tensors with batch 1).
 
-    Row r of output 0 needs the rows `r * stride - pad` to `r * stride - pad + extent - 1` of input `input`, and constants.
-    Rows outside of the input are padding.
+    Row r of output 0 needs the rows `r * stride - pad` to `r * stride - pad + extent - 1` of input `input`, and
+    constants. Rows outside of the input are padding.
     """
 
     extent: int
@@ -88,8 +88,8 @@ class RowWise:
 
 @dataclass(frozen=True)
 class Band:
-    """A call of a row-wise step for some rows: computes `rows_out` rows from `rows_in` rows of the input, with `pad_before`
-    and `pad_after` rows of padding."""
+    """A call of a row-wise step for some rows: computes `rows_out` rows from `rows_in` rows of the input, with
+    `pad_before` and `pad_after` rows of padding."""
 
     pad_before: int
     rows_in: int
@@ -133,7 +133,8 @@ class Step:
     inputs: list[Tensor | None]
     outputs: list[Tensor]
     derived: bytes
-    """The struct with the kernel's parameters, as its function `prepare` filled it; in the memory layout of the host."""
+    """The struct with the kernel's parameters, as its function `prepare` filled it; in the memory layout of the
+    host."""
     parts: tuple[int, ...]
     """Number of parts of each phase."""
     shared_size: int
@@ -154,8 +155,8 @@ class Step:
     note: str = ""
     """A note for the report on how the step runs."""
     nest: Nest | None = None
-    """Loop or branch of a CONTROL step. The step's inputs are all outer tensors that it reads; its tensors are in the step's
-    workspace."""
+    """Loop or branch of a CONTROL step. The step's inputs are all outer tensors that it reads; its tensors are in the
+    step's workspace."""
 
     @property
     def workspace(self) -> int:
@@ -175,7 +176,8 @@ class Pass:
 
 @dataclass(frozen=True)
 class Jump:
-    """Does the copies `passes` in order, then continues with block `block` of the nest, or after the nest if it is None."""
+    """Does the copies `passes` in order, then continues with block `block` of the nest, or after the nest if it is
+    None."""
 
     block: int | None
     passes: tuple[Pass, ...] = ()
@@ -183,8 +185,8 @@ class Jump:
 
 @dataclass(frozen=True)
 class Choice:
-    """Continues with one of `targets`: `targets[selector]` if `by_index`, otherwise the first if the condition `selector` is
-    true and the second if it is false."""
+    """Continues with one of `targets`: `targets[selector]` if `by_index`, otherwise the first if the condition
+    `selector` is true and the second if it is false."""
 
     selector: Tensor
     by_index: bool
@@ -212,7 +214,8 @@ def selectors_of(following: Next) -> list[Tensor]:
 class Block:
     """A basic block of a nest: steps that run one after the other, then `following`.
 
-    `program.outside`: tensors in memory that the block may not reuse; `program.outputs`: tensors that `following` reads.
+    `program.outside`: tensors in memory that the block may not reuse; `program.outputs`: tensors that `following`
+    reads.
     """
 
     name: str
@@ -222,7 +225,7 @@ class Block:
 
 @dataclass(eq=False)
 class Nest:
-    """Control flow of a loop or branch: basic blocks, the first of which is selected by `entry`. Blocks can contain nests."""
+    """Control flow of a loop or branch: basic blocks. `entry` selects the first one. Blocks can contain nests."""
 
     entry: Next
     blocks: list[Block]
@@ -257,8 +260,8 @@ class Program:
     outputs: list[Tensor]
     steps: list[Step]
     cut: Callable[[Step, Band], Step | None] | None = None
-    """Prepares the kernel of a row-wise step for a band: returns a step with tensors of the band's shapes and the same packed
-    constants, or None if the kernel does not support the shape."""
+    """Prepares the kernel of a row-wise step for a band: returns a step with tensors of the band's shapes and the same
+    packed constants, or None if the kernel does not support the shape."""
     cut_channels: Callable[[Step, int, int], Step | None] | None = None
     """Prepares the kernel of a matmul or convolution for some output channels (first, count): returns a step with their
     packed weights and workspaces, or None if the kernel does not support it."""
@@ -301,7 +304,8 @@ class RowCall:
     output: int
     workspace: int
     input_advance: int
-    """Bytes that the input's offset grows with each iteration, if the call reads the input of the chain; otherwise 0."""
+    """Bytes that the input's offset grows with each iteration, if the call reads the input of the chain; otherwise
+    0."""
     output_advance: int
     """Same for `output`, if the call writes the output of the chain."""
     others: tuple[tuple[int, int], ...] = ()
@@ -312,7 +316,8 @@ class RowCall:
 
 @dataclass(frozen=True)
 class RowMove:
-    """Moves `size` bytes from offset `source` to `target`: rows that are needed again move to the front of their buffer."""
+    """Moves `size` bytes from offset `source` to `target`: rows that are needed again move to the front of their
+    buffer."""
 
     target: int
     source: int
@@ -330,9 +335,11 @@ class RowLoop:
 
 @dataclass(eq=False)
 class FusedRows:
-    """A chain of row-wise steps that run a few rows at a time, so that tensors between them need memory for a few rows only.
+    """A chain of row-wise steps that run a few rows at a time, so that tensors between them need memory for a few rows
+    only.
 
-    The input and output of the chain are whole tensors in `Plan.offsets`; the tensors between the steps have no offsets.
+    The input and output of the chain are whole tensors in `Plan.offsets`; the tensors between the steps have no
+    offsets.
     """
 
     name: str
@@ -353,11 +360,11 @@ class Move:
 class Plan:
     """The memory plan of a program: the layout of its arena.
 
-    `order`: steps in order of execution, without those that need no work because of the layout (a concat whose inputs are
-    computed at their offsets in its output, a split whose outputs are read inside its input). `offsets`: offset of each tensor
-    in the arena when it is computed; aliases are omitted; only a `Move` changes an offset later. `workspaces`: offset of each
-    step's workspace. Inputs of the program without an offset are in the caller's memory. Outputs of the program are copied
-    from the arena, or stay in it, as the emitter decides.
+    `order`: steps in order of execution, without those that need no work because of the layout (a concat whose inputs
+    are computed at their offsets in its output, a split whose outputs are read inside its input). `offsets`: offset of
+    each tensor in the arena when it is computed; aliases are omitted; only a `Move` changes an offset later.
+    `workspaces`: offset of each step's workspace. Inputs of the program without an offset are in the caller's memory.
+    Outputs of the program are copied from the arena, or stay in it, as the emitter decides.
     """
 
     order: list[Step | FusedRows | Move]
@@ -372,8 +379,8 @@ class Plan:
 
 @dataclass(eq=False)
 class NestPlan:
-    """Layout of the workspace of a CONTROL step: `offsets` of the tensors that its blocks pass to each other, then, from
-    offset `base`, the arenas of the blocks (`plans`), which share memory."""
+    """Layout of the workspace of a CONTROL step: `offsets` of the tensors that its blocks pass to each other, then,
+    from offset `base`, the arenas of the blocks (`plans`), which share memory."""
 
     offsets: dict[Tensor, int]
     base: int

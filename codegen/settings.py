@@ -95,7 +95,8 @@ def read_settings(given: Mapping[str, str], warn: Callable[[str], None]) -> tupl
 
 
 def _plugins(micro: Mapping[str, str], folder: Path) -> tuple[Path, ...]:
-    """Returns the runtime plug-ins. Paths that do not exist are relative to `folder`, that of the configuration file."""
+    """Returns the runtime plug-ins. Paths that do not exist are relative to `folder`, that of the configuration
+    file."""
     names = [Path(name) for name in micro.get("plugin_path", "").split(";") if name]
     return tuple(name if name.exists() else folder / name for name in names)
 
@@ -170,7 +171,8 @@ def _source(flags: Mapping[str, str], warn: Callable[[str], None], shapes: Seque
 
 
 def _options(flags: Mapping[str, str], warn: Callable[[str], None]) -> Options:
-    """Returns the conversion options of `flags`. Unlike conversion, the code generator accepts `fmk=MSLITE`, a .ms file."""
+    """Returns the conversion options of `flags`. Unlike conversion, the code generator accepts `fmk=MSLITE`, a .ms
+    file."""
     if flags.get("trainModel") == "true":  # codegen_mode selects training
         flags = {key: value for key, value in flags.items() if key != "trainModel"}
     if flags.get("fmk") == "MSLITE":
@@ -180,7 +182,8 @@ def _options(flags: Mapping[str, str], warn: Callable[[str], None]) -> Options:
 
 
 def _shapes(micro: Mapping[str, str]) -> list[dict[str, Shape]]:
-    """Returns the input shapes of `inputs_shape`, for each combination of the symbols' values in `dynamic_dim_params`."""
+    """Returns the input shapes of `inputs_shape`, for each combination of the symbols' values in
+    `dynamic_dim_params`."""
     text = micro.get("inputs_shape", "")
     values = _symbol_values(micro.get("dynamic_dim_params", ""))
     shapes: dict[str, list[str]] = {}

@@ -56,8 +56,8 @@ class Target:
 def _cortex(
     number: str, isa: str | None, cpu: str | None, options: tuple[str, ...], board: str | None, summary: str
 ) -> Target:
-    # A program uses microcontroller kernels of one kind only (micro, dsp or mve). All of these kernels are compiled for each
-    # kind; nodes that they do not support run with portable kernels.
+    # A program uses microcontroller kernels of one kind only (micro, dsp or mve). All of these kernels are compiled for
+    # each kind; nodes that they do not support run with portable kernels.
     isas = ("scalar", isa or "micro")
     # gcc 12 supports the M85's instructions, but not -mcpu=cortex-m85.
     compiler_options = ("-mthumb", *((f"-mcpu={cpu}",) if cpu else ()), *options)
@@ -131,7 +131,8 @@ _OTHER_NAMES = {
 
 
 def target_named(text: str) -> Target:
-    """Returns the target with this name, in lower or upper case. MindSpore's `x86`, `ARM32`, `ARM64` and `Cortex-M` are valid.
+    """Returns the target with this name, in lower or upper case. MindSpore's `x86`, `ARM32`, `ARM64` and `Cortex-M` are
+    valid.
 
     Raises:
         TargetError: for an unknown name.

@@ -69,7 +69,8 @@ def build_for_board(
     stack_size: int = STACK_SIZE,
     compiler: str = COMPILER,
 ) -> Image:
-    """Compiles and links `sources` (.c files or objects) with the board's startup code. `options` are used for every file.
+    """Compiles and links `sources` (.c files or objects) with the board's startup code. `options` are used for every
+    file.
 
     Raises:
         BuildError: with the compiler's message.

@@ -1,7 +1,8 @@
-"""Makes the arguments of a call of CMSIS-NN: C initializers of its structs, constants in its layouts, size of the workspace.
+"""Makes the arguments of a call of CMSIS-NN: C initializers of its structs, constants in its layouts, size of the
+workspace.
 
-Layouts of weights: convolution [out, kh, kw, in], depthwise [kh, kw, out], fully connected [out, in]; all int8. Multipliers and
-shifts are int32, one per output channel; a positive shift is to the left.
+Layouts of weights: convolution [out, kh, kw, in], depthwise [kh, kw, out], fully connected [out, in]; all int8.
+Multipliers and shifts are int32, one per output channel; a positive shift is to the left.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ _CHANNELS_AT_ONCE = 124
 
 @dataclass(frozen=True)
 class Made:
-    """A call of CMSIS-NN. `function`: the wrapper in codegen/cmsis/static; `struct`: type of its parameters; `initializer`:
+    """A call of CMSIS-NN. `function`: the wrapper in codegen/cmsis/static; `struct`: type of its parameters;
+    `initializer`:
     their C text."""
 
     library_function: str
@@ -95,7 +97,8 @@ def _convolution(step: Step, numbers: _codegen.CallNumbers, isa: str) -> Made:
             scratch = 0
     else:
         terms = taps * channels_in
-        # Im2col buffer: two columns of int16, or four columns of Helium vectors. 1x1: the size that armclang builds need.
+        # Im2col buffer: two columns of int16, or four columns of Helium vectors. 1x1: the size that armclang builds
+        # need.
         scratch = 4 * (terms + -terms % (16 if isa == "mve" else 4))
         if is_pixel:
             scratch = 4 * channels_in if isa == "dsp" else 0

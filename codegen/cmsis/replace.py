@@ -1,8 +1,9 @@
 """Replaces steps of a program by calls of CMSIS-NN if their results are bit-identical.
 
-CMSIS-NN's requantization rounds twice. TensorFlow Lite's reference kernels for convolutions, additions and multiplications
-do the same, so their results are identical. The reference rounds fully connected layers once, in float64; these are replaced
-only if both roundings agree for every sum that can occur, which `lite_runtime/codegen/call_numbers.cc` checks for each channel.
+CMSIS-NN's requantization rounds twice. TensorFlow Lite's reference kernels for convolutions, additions and
+multiplications do the same, so their results are identical. The reference rounds fully connected layers once, in
+float64; these are replaced only if both roundings agree for every sum that can occur, which
+`lite_runtime/codegen/call_numbers.cc` checks for each channel.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Selects the steps whose constants are compressed, and the number of tiles in which they are decompressed.
 
-With one tile, all weights of a layer are decompressed at once, which needs the most memory. With smaller tiles, a kernel runs
-several times, for a few output channels each, and reads its input each time. A layer gets the largest tile that does not
-increase the arena. If even the smallest tile increases it, the layer is compressed only if this saves eight times as much
-flash as it costs memory.
+With one tile, all weights of a layer are decompressed at once, which needs the most memory. With smaller tiles, a
+kernel runs several times, for a few output channels each, and reads its input each time. A layer gets the largest tile
+that does not increase the arena. If even the smallest tile increases it, the layer is compressed only if this saves
+eight times as much flash as it costs memory.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _PRICE = 8
 
 
 def compressed(program: Program, memory: MemoryOptions, is_micro: bool) -> Program:
-    """Returns the program with compressed constants for the steps where this saves flash. The additional memory is limited
-    on microcontrollers only."""
+    """Returns the program with compressed constants for the steps where this saves flash. The additional memory is
+    limited on microcontrollers only."""
     chosen: dict[Step, Tiles] = {}
     for step in program.steps:
         tiles = whole(step) if step.call is None else None
@@ -68,7 +68,8 @@ def _fit(program: Program, memory: MemoryOptions, chosen: dict[Step, Tiles]) -> 
 
 
 def _smaller(program: Program, step: Step, plain: Tiles, tiles: Tiles) -> Tiles | None:
-    """Returns tiles with half as many channels or fewer, or None if the kernel does not support it or nothing is saved."""
+    """Returns tiles with half as many channels or fewer, or None if the kernel does not support it or nothing is
+    saved."""
     channels = tiles.channels // 2
     while channels >= _LEAST_CHANNELS:
         channels -= channels % _LEAST_CHANNELS

@@ -7,9 +7,10 @@
     sparse nibbles  2 bytes with a bit for each byte; then the nonzero bytes, plus 8, as 4-bit integers, lower nibbles first
 
 The formats of all blocks come first: two bits each, four in a byte from the lowest bits on. Data of any layout can be
-compressed, so kernels pack their weights as without compression; tables of 32-bit integers in them stay raw. `borrows`: bytes
-are in pairs, stored as 256 * odd + even (DSP kernels), so the second byte is smaller by one if the first is negative; this is
-undone before compression and done again after decompression. There are no sparse blocks if `base` is not 0.
+compressed, so kernels pack their weights as without compression; tables of 32-bit integers in them stay raw. `borrows`:
+bytes are in pairs, stored as 256 * odd + even (DSP kernels), so the second byte is smaller by one if the first is
+negative; this is undone before compression and done again after decompression. There are no sparse blocks if `base` is
+not 0.
 """
 
 from __future__ import annotations

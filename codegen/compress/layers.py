@@ -1,7 +1,7 @@
 """Makes a step with compressed constants, which are decompressed in tiles.
 
-For a tile, the kernel is prepared and its weights are packed as if the layer had only the tile's output channels. So kernels
-need no changes for compression, and the results are bit-identical.
+For a tile, the kernel is prepared and its weights are packed as if the layer had only the tile's output channels. So
+kernels need no changes for compression, and the results are bit-identical.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ _SPARSE_CYCLES = 118
 
 @dataclass(frozen=True)
 class Tiles:
-    """Compressed constants of a step. `steps`: the first and the last tile, made by `Program.cut_channels`; `count`: number of
-    tiles."""
+    """Compressed constants of a step. `steps`: the first and the last tile, made by `Program.cut_channels`; `count`:
+    number of tiles."""
 
     operand: int
     """Index of the compressed input."""
@@ -61,7 +61,8 @@ class Tiles:
 
 
 def whole(step: Step) -> Tiles | None:
-    """Compresses the largest constant of a step as one tile. Returns None if there is none or the step is not supported."""
+    """Compresses the largest constant of a step as one tile. Returns None if there is none or the step is not
+    supported."""
     found = _operand(step)
     if found is None or len(step.outputs) != 1 or len(step.inputs) > _INPUTS or len(step.parts) > _PHASES:
         return None
@@ -71,7 +72,8 @@ def whole(step: Step) -> Tiles | None:
 
 
 def tiled(program: Program, step: Step, plain: Tiles, channels: int) -> Tiles | None:
-    """Compresses the constant in tiles of `channels` output channels. Returns None if the kernel does not support them."""
+    """Compresses the constant in tiles of `channels` output channels. Returns None if the kernel does not support
+    them."""
     total = step.outputs[0].shape[-1] if step.outputs[0].shape else 0
     if program.cut_channels is None or set(step.packed) != {1} or not 0 < channels < total:
         return None

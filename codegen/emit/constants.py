@@ -75,8 +75,8 @@ class Replaceable:
 def constants_of(programs: Sequence[Program], isa: str, first: Replaceable | None = None) -> Constants:
     """Collects the constants that the steps of the programs read. Constants with equal contents are stored once.
 
-    `isa`: instruction set of the target. `first`: replaceable constants; they come before all others, in their order, followed
-    by their signature, and are not shared with equal constants.
+    `isa`: instruction set of the target. `first`: replaceable constants; they come before all others, in their order,
+    followed by their signature, and are not shared with equal constants.
     """
     found = Constants()
     replaceable = dict(first.weights) if first is not None else {}
@@ -157,10 +157,11 @@ def variables_of(program: Program) -> list[Tensor]:
 
 
 def _place(constants: Constants, names: Names, first: Mapping[Constant, int]) -> None:
-    """Sorts the constants and sets their offsets in the image: those of `first` in their order, then by decreasing alignment,
-    so that little padding is needed.
+    """Sorts the constants and sets their offsets in the image: those of `first` in their order, then by decreasing
+    alignment, so that little padding is needed.
 
-    A compiler aligns a member of the struct by its elements only. `gap` adds padding if the kernel needs more alignment.
+    A compiler aligns a member of the struct by its elements only. `gap` adds padding if the kernel needs more
+    alignment.
     """
     constants.entries.sort(key=lambda entry: (entry not in first, first.get(entry, 0), -entry.alignment))
     at = end = 0

@@ -64,8 +64,8 @@ def emit_cores(
 ) -> list[Core]:
     """Writes the C code of the models of a project: model i in `src/model<i>/`, all kernels in `src/kernels/`.
 
-    `more_shapes`: for model i, its programs for further input shapes. These must not have variables or row loops, and their
-    inputs must be in the caller's memory.
+    `more_shapes`: for model i, its programs for further input shapes. These must not have variables or row loops, and
+    their inputs must be in the caller's memory.
     """
     options = options or EmitOptions()
     all_plans = [[planned, *(more_shapes or {}).get(index, ())] for index, planned in enumerate(programs)]
@@ -185,8 +185,8 @@ _KEEP_ORDER = """\
 
 
 def _scheduled(files: Mapping[str, str], isa: str) -> dict[str, str]:
-    """Adds a pragma that turns off gcc's instruction scheduling before register allocation, for the DSP extension: 7 to 15 %
-    fewer instructions. It is in the sources so that it applies with any build system."""
+    """Adds a pragma that turns off gcc's instruction scheduling before register allocation, for the DSP extension: 7 to
+    15 % fewer instructions. It is in the sources so that it applies with any build system."""
     if isa != "dsp":
         return dict(files)
     return {name: _KEEP_ORDER + text if name.endswith(".c") else text for name, text in files.items()}

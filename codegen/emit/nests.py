@@ -36,8 +36,8 @@ class CodeBlock:
 class NestCode:
     """A nest as a C function `name`.
 
-    `places`: C text of the location of each tensor that is copied from or selects the next block; `offsets`: offset in the
-    arena of each tensor that is copied to.
+    `places`: C text of the location of each tensor that is copied from or selects the next block; `offsets`: offset in
+    the arena of each tensor that is copied to.
     """
 
     name: str
@@ -77,7 +77,8 @@ class _Writer:
         self.code, self.dialect = code, dialect
         self.lines: list[str] = []
         self.is_inside = False
-        """Whether the text is inside of the loop, which ends with `return`, because nothing follows it in the function."""
+        """Whether the text is inside of the loop, which ends with `return`, because nothing follows it in the
+        function."""
         self.header = _header(code.nest)
         self.is_tree = self.header is not None
         if self.header == -1:
@@ -179,8 +180,8 @@ class _Writer:
 
 
 def _header(nest: Nest) -> int | None:
-    """Returns the loop header if the control flow is a tree with at most one loop header, -1 if there is no loop, and None if
-    it is not such a tree.
+    """Returns the loop header if the control flow is a tree with at most one loop header, -1 if there is no loop, and
+    None if it is not such a tree.
 
     Each block must be reached by a single jump, apart from jumps back to the header."""
     later = [[jump.block for jump in jumps_of(block.following)] for block in nest.blocks]

@@ -45,7 +45,8 @@ _SUFFIXES = {"uint8": "u", "uint16": "u", "uint32": "u", "int64": "LL", "uint64"
 
 
 def numbers_of(array: Array) -> Numbers:
-    """Returns the elements of an array in memory order. Values without C99 literals (float16, NaN) are written as their bits.
+    """Returns the elements of an array in memory order. Values without C99 literals (float16, NaN) are written as their
+    bits.
 
     Raises ValueError for data types that C does not have."""
     flat = np.ascontiguousarray(array).reshape(-1)
@@ -65,7 +66,8 @@ def numbers_of(array: Array) -> Numbers:
 
 
 def numbers_of_bytes(data: bytes) -> Numbers:
-    """Returns bytes of mixed contents, as 32-bit words if possible, because kernels may read them through pointers to words."""
+    """Returns bytes of mixed contents, as 32-bit words if possible, because kernels may read them through pointers to
+    words."""
     if len(data) % 4 == 0:
         return numbers_of(np.frombuffer(data, "<i4"))
     return numbers_of(np.frombuffer(data, np.int8))

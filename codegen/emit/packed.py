@@ -70,8 +70,8 @@ def _micro_fields(step: Step, data: bytes, isa: str) -> Fields:
 
 
 class _Reader:
-    """Reads fields from the front of the data. Past its end, fields are padded with zeros, and the caller finds that the sizes
-    do not add up."""
+    """Reads fields from the front of the data. Past its end, fields are padded with zeros, and the caller finds that
+    the sizes do not add up."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data

@@ -49,7 +49,8 @@ class Row:
 
 @dataclass(eq=False)
 class Call:
-    """A row of the table that a loop runs. With each iteration, an input and the output advance by a number of bytes."""
+    """A row of the table that a loop runs. With each iteration, an input and the output advance by a number of
+    bytes."""
 
     row: Row
     input_advance: int
@@ -67,8 +68,8 @@ class Loop:
 
 @dataclass(eq=False)
 class Segment:
-    """A part of the run: the rows `first` to `end` - 1, or a move, or the row loops of a chain, or the function of a loop or
-    branch of the model."""
+    """A part of the run: the rows `first` to `end` - 1, or a move, or the row loops of a chain, or the function of a
+    loop or branch of the model."""
 
     first: int = 0
     end: int = 0
@@ -159,7 +160,8 @@ class Places:
         return found
 
     def arena(self, tensor: Tensor) -> int | None:
-        """Returns a tensor's offset in the arena, or None. An alias can have its own offset (a part of another tensor)."""
+        """Returns a tensor's offset in the arena, or None. An alias can have its own offset (a part of another
+        tensor)."""
         return self._offsets.get(self._base(tensor))
 
     def _base(self, tensor: Tensor) -> Tensor:

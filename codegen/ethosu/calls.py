@@ -1,4 +1,5 @@
-"""Makes the step of a subgraph that vela compiled: a call of Arm's driver (`ethosu_driver.h`) with tensors in the workspace."""
+"""Makes the step of a subgraph that vela compiled: a call of Arm's driver (`ethosu_driver.h`) with tensors in the
+workspace."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Makes a `Program` from a plan of the runtime's planner: removes unused steps, turns reshapes into aliases, adds copies to
-variables, and turns calls of subgraphs into nests."""
+"""Makes a `Program` from a plan of the runtime's planner: removes unused steps, turns reshapes into aliases, adds
+copies to variables, and turns calls of subgraphs into nests."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def program_of(plan: _codegen.WrittenPlan, name: str, target: str) -> Program:
 
 
 class Builder:
-    """Makes the steps of a plan's graphs. A call is inlined if the graphs that it runs are known; otherwise it becomes a
-    nest."""
+    """Makes the steps of a plan's graphs. A call is inlined if the graphs that it runs are known; otherwise it becomes
+    a nest."""
 
     def __init__(self, plan: _codegen.WrittenPlan, target: str) -> None:
         self.plan = plan
@@ -54,8 +54,8 @@ class Builder:
         return self._written.program(name, inputs, outputs, steps)
 
     def graph_steps(self, graph: _codegen.WrittenGraph) -> list[Step]:
-        """Returns the steps of a called graph, without its tail call. Variables are read at its beginning and assigned at its
-        end."""
+        """Returns the steps of a called graph, without its tail call. Variables are read at its beginning and assigned
+        at its end."""
         steps = self._reads(graph, {*self._assigned_inside, *(variable for variable, _ in self.plan.graphs[0].writes)})
         steps += self._items(graph)
         for variable, number in graph.writes:

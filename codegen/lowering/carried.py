@@ -1,4 +1,5 @@
-"""Finds the values that graphs of a loop or branch pass to each other: those that need memory, and those that are aliases."""
+"""Finds the values that graphs of a loop or branch pass to each other: those that need memory, and those that are
+aliases."""
 
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ def find_carried(
 ) -> tuple[dict[int, int], list[int]]:
     """Divides the inputs of the graphs in a region into aliases and loop-carried values. Constants are in neither.
 
-    Returns a dict of inputs that are always the same tensor of the caller, or always another input, with the number of that
-    tensor; and a list of inputs whose value changes.
+    Returns a dict of inputs that are always the same tensor of the caller, or always another input, with the number of
+    that tensor; and a list of inputs whose value changes.
     """
     values: dict[int, set[int]] = {}
     computed: set[int] = set()
@@ -63,7 +64,8 @@ def results_in_place(
     carried: list[int],
     is_wanted: Callable[[int], bool],
 ) -> dict[int, int]:
-    """Returns the loop-carried inputs that are a result of the call at every end of the region: input -> output of the call."""
+    """Returns the loop-carried inputs that are a result of the call at every end of the region: input -> output of the
+    call."""
     ends = [plan.graphs[graph].outputs for graph in region if tail_of(plan, graph) is None]
     found: dict[int, int] = {}
     for place, output in enumerate(call.outputs):

@@ -58,7 +58,8 @@ def tail_of(plan: _codegen.WrittenPlan, graph: int) -> _codegen.WrittenCall | No
 
 
 def needed_tensors(plan: _codegen.WrittenPlan) -> set[int]:
-    """Returns the numbers of the needed tensors. A call is needed if one of its outputs is, or if it assigns a variable."""
+    """Returns the numbers of the needed tensors. A call is needed if one of its outputs is, or if it assigns a
+    variable."""
     graphs, calls, steps = plan.graphs, plan.calls, plan.steps  # each access makes a new list
     regions = {number: region_of(plan, call) for number, call in enumerate(calls) if not call.is_tail}
     needed = set(plan.outputs)

@@ -1,8 +1,8 @@
 """Lowers a `.ms` file to a `Program`, with the runtime's planner and the target's kernels.
 
 The program computes the same as the runtime because the planner is the same: it decodes and folds constants, computes
-quantized nodes without an integer kernel in float32 between casts, and selects the best kernel among the target's instruction
-sets for each node.
+quantized nodes without an integer kernel in float32 between casts, and selects the best kernel among the target's
+instruction sets for each node.
 """
 
 from __future__ import annotations
@@ -85,7 +85,8 @@ def _check_npu(source: str, program: Program, target: Target) -> None:
 
 
 def _channels_first(path: Path, source: str) -> frozenset[str]:
-    """Returns the inputs whose layout was changed to channels last in the conversion from `source` to the file `path`."""
+    """Returns the inputs whose layout was changed to channels last in the conversion from `source` to the file
+    `path`."""
     if source == str(path) or detect(Path(source)) not in (FmkType.ONNX, FmkType.CAFFE):
         return frozenset()
     model = mslite.Model()
@@ -98,7 +99,8 @@ def _channels_first(path: Path, source: str) -> frozenset[str]:
 
 
 def _check_target(source: str, target: Target) -> None:
-    """Raises LoweringError if mslite on this machine cannot prepare the target's kernels (x86 kernels need an x86 machine)."""
+    """Raises LoweringError if mslite on this machine cannot prepare the target's kernels (x86 kernels need an x86
+    machine)."""
     known = {isa for _, _, isa, _ in (*_native.kernels(), *_codegen.kernels())}
     missing = [isa for isa in target.isas if isa not in known]
     if missing:

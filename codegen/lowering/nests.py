@@ -169,8 +169,8 @@ def _saved(following: Next, steps: list[Step]) -> Next:
 
 
 def _written_at_once(jump: Jump, steps: list[Step]) -> Jump:
-    """Removes passes whose source can be computed directly in the memory of the target, because no step reads the old value
-    later."""
+    """Removes passes whose source can be computed directly in the memory of the target, because no step reads the old
+    value later."""
     passes = list(jump.passes)
     for one in jump.passes:
         if one.source is None or one.source.size != one.target.size:
@@ -198,8 +198,8 @@ def _may_overwrite(step: Step, made: Tensor, target: Tensor) -> bool:
 
 
 def _outside(program: Program, handed: set[Tensor]) -> frozenset[Tensor]:
-    """Returns the tensors of a block whose memory is outside of it: those that it does not compute, and those in `handed`,
-    which other blocks read."""
+    """Returns the tensors of a block whose memory is outside of it: those that it does not compute, and those in
+    `handed`, which other blocks read."""
     made = {output for step in program.steps for output in step.outputs if output.alias_of is None}
     made = {tensor for tensor in made if tensor.storage is Storage.ACTIVATION} - handed
     touched = [tensor for step in program.steps for tensor in (*step.inputs, *step.outputs) if tensor is not None]

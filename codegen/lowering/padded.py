@@ -1,7 +1,7 @@
 """Pads the results of NonMaxSuppression to their largest size, so that all shapes are fixed (`--padToMaxOutputSize`).
 
-Writes a copy of the model in which each NonMaxSuppression is a PaddedNonMaxSuppression. The planner lowers this copy, and the
-runtime records the test cases with it.
+Writes a copy of the model in which each NonMaxSuppression is a PaddedNonMaxSuppression. The planner lowers this copy,
+and the runtime records the test cases with it.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ def pad_suppressions(model: Path, folder: Path, shapes: Mapping[str, Shape], sou
 
 
 def _untold(graph: Graph, outputs: Sequence[tuple[Value, Rows]]) -> list[int]:
-    """Returns the indices of the NonMaxSuppression nodes whose padding cannot be recognized from the outputs of the model,
-    because no output of the same length has -1 in its padding rows."""
+    """Returns the indices of the NonMaxSuppression nodes whose padding cannot be recognized from the outputs of the
+    model, because no output of the same length has -1 in its padding rows."""
     longest: dict[str, int] = {}
     told: dict[str, int] = {}
     for value, rows in outputs:

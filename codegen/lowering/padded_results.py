@@ -1,5 +1,5 @@
-"""Keeps the results of TensorFlow's and TensorFlow Lite's NonMaxSuppression variants that pad to a fixed size themselves, and
-that return the number of boxes.
+"""Keeps the results of TensorFlow's and TensorFlow Lite's NonMaxSuppression variants that pad to a fixed size
+themselves, and that return the number of boxes.
 
 They count the rows of NonMaxSuppression as boxes, so padding rows, which have -1, are excluded.
 """
@@ -22,7 +22,8 @@ _BOX = 2
 
 
 def tell_apart(graph: Graph, copy: Graph, followed: Followed) -> None:
-    """Changes `graph` so that padding rows are not counted as boxes. `followed`: the nodes to change, found in `copy`."""
+    """Changes `graph` so that padding rows are not counted as boxes. `followed`: the nodes to change, found in
+    `copy`."""
     places = {node: place for place, node in enumerate(copy.nodes)}
     nodes = list(graph.nodes)
     origins = {node.name: nodes[place] for node, place in places.items()}

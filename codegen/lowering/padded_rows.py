@@ -1,7 +1,7 @@
 """Follows the padding rows of NonMaxSuppression through a graph.
 
-Operators that compute each row from the same row of their inputs do not mix padding with other rows: the rows of boxes are
-unchanged. Other operators, whose results would change because of padding, are unsupported.
+Operators that compute each row from the same row of their inputs do not mix padding with other rows: the rows of boxes
+are unchanged. Other operators, whose results would change because of padding, are unsupported.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class Followed:
     blockers: list[Blocker] = field(default_factory=list)
     """Nodes whose results padding would change."""
     fills: dict[Node, str] = field(default_factory=dict)
-    """Concats that pad a vector with a value to a fixed size -> name of the NonMaxSuppression. If the padding rows have the
-    same value, the padded vector does not change."""
+    """Concats that pad a vector with a value to a fixed size -> name of the NonMaxSuppression. If the padding rows have
+    the same value, the padded vector does not change."""
     counts: dict[Node, str] = field(default_factory=dict)
     """Gathers of the number of rows for outputs of the model -> name of the NonMaxSuppression."""
 
@@ -83,7 +83,8 @@ class _Follower:
         return value.shape is not None and value.shape[rows.axis] == self._most[rows.origin]
 
     def _fills_up(self, node: Node, given: Given) -> bool:
-        """Whether a Concat appends equal values to a vector, and its only reader slices at most that number of elements."""
+        """Whether a Concat appends equal values to a vector, and its only reader slices at most that number of
+        elements."""
         if node.op.name != "Concat" or len(node.inputs) != _PARTS or node.output in self._outputs:
             return False
         vector, more = node.inputs
@@ -100,7 +101,8 @@ class _Follower:
         return begin == [0] and stride == [1] and end is not None and len(end) == 1 and 0 <= end[0] <= more.data.size
 
     def _counts(self, node: Node) -> str | None:
-        """Returns the name of the NonMaxSuppression if the node is a Gather of its number of rows for outputs of the model."""
+        """Returns the name of the NonMaxSuppression if the node is a Gather of its number of rows for outputs of the
+        model."""
         shape = node.inputs[0].producer
         rows = self._sizes.get(node.inputs[0])
         if node.op.name != "Gather" or shape is None or rows is None or not self._is_whole(shape.inputs[0], rows):
@@ -119,7 +121,8 @@ class _Follower:
             self.found.rows[value] = rows
 
     def _sized(self, node: Node, given: Given) -> None:
-        """Follows a node that reads the shape of a padded tensor. The shape may only be used for shapes of other tensors."""
+        """Follows a node that reads the shape of a padded tensor. The shape may only be used for shapes of other
+        tensors."""
         name = node.op.name
         if (origin := self._counts(node)) is not None:
             self.found.counts[node] = origin

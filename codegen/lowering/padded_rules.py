@@ -209,7 +209,8 @@ def _check_index(rows: Rows) -> None:
 
 
 def _cut(node: Node, given: Given) -> Rows:
-    """Rule for SliceFusion. Boxes are in the first rows, so a slice whose begin is counted from the front is supported."""
+    """Rule for SliceFusion. Boxes are in the first rows, so a slice whose begin is counted from the front is
+    supported."""
     rows = _first(node, given)
     assert isinstance(node.op, SliceFusion)
     begin = _constants(node.inputs[1])

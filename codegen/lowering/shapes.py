@@ -26,7 +26,8 @@ def fixed_shapes(
     wanted: Mapping[str, Shape],
     channels_first: Callable[[], frozenset[str]] = frozenset,
 ) -> list[Shape]:
-    """Returns the shape of each input: that in `wanted`, or that of the file, with 1 for a dynamic first dimension (the batch).
+    """Returns the shape of each input: that in `wanted`, or that of the file, with 1 for a dynamic first dimension (the
+    batch).
 
     `channels_first`: returns the inputs that are NCHW in the user's model file but NHWC here.
 

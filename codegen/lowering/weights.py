@@ -1,7 +1,7 @@
 """Weights that can be replaced at run time: kernels read them in the layout of the `.ms` file, without packing.
 
-For the planner, these weights are made inputs of a copy of the model, so that it selects kernels that do not pack them. Then
-they become constants of the program again.
+For the planner, these weights are made inputs of a copy of the model, so that it selects kernels that do not pack them.
+Then they become constants of the program again.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ class OpenWeights:
 
 
 def open_weights(model: Path, folder: Path, wanted: Sequence[str], source: str) -> OpenWeights:
-    """Writes the copy to `folder`. `wanted`: names of weights, or their beginnings up to a '/'; empty: all float32 weights.
+    """Writes the copy to `folder`. `wanted`: names of weights, or their beginnings up to a '/'; empty: all float32
+    weights.
 
     Raises LoweringError for names that are not weights, and for a model without float32 weights.
     """

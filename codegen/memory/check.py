@@ -1,7 +1,7 @@
 """Checks a memory plan by simulation: finds every byte that is overwritten before it is read.
 
-The check does not depend on how plans are made. The arena is an array of labels. Each step gives every byte of its outputs
-a new label, and the labels at the address of an input must be those of the tensor's contents.
+The check does not depend on how plans are made. The arena is an array of labels. Each step gives every byte of its
+outputs a new label, and the labels at the address of an input must be those of the tensor's contents.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ _PARTS = ("Split", "Unstack", "SliceFusion")
 
 
 class MemoryPlanError(Exception):
-    """Raised for a memory plan with which the program would compute wrong results: a bug of the planner, not of a model."""
+    """Raised for a memory plan with which the program would compute wrong results: a bug of the planner, not of a
+    model."""
 
 
 def check_plan(program: Program, plan: Plan, alignment: int = 1) -> None:
@@ -138,7 +139,8 @@ class _Checker:
         return self.contents[tensor]
 
     def placed(self, step: Step, tensor: Tensor) -> Labels:
-        """Returns the labels of an output of a step that the plan leaves out, such as a concat whose inputs are adjacent."""
+        """Returns the labels of an output of a step that the plan leaves out, such as a concat whose inputs are
+        adjacent."""
         if self.unit != 1:
             return self.coarse(step, tensor)
         inputs = [operand for operand in step.inputs if operand is not None]

@@ -17,8 +17,8 @@ Labels = npt.NDArray[np.int64]
 class RowChecker:
     """Simulates the calls of a chain.
 
-    `memory`: labels of the arena; `contents[l]`: labels of the rows of tensor l; `ready[l]`: number of its computed rows;
-    `fail` makes an exception of a message.
+    `memory`: labels of the arena; `contents[l]`: labels of the rows of tensor l; `ready[l]`: number of its computed
+    rows; `fail` makes an exception of a message.
     """
 
     memory: Labels
@@ -78,7 +78,8 @@ class RowChecker:
         self.ready[layer + 1] += output.shape[1]
 
     def read(self, call: RowCall, operand: int, begin: int, first: int) -> tuple[int, int]:
-        """Checks the rows of one input that the output rows from `first` on need. Returns their first and last offset."""
+        """Checks the rows of one input that the output rows from `first` on need. Returns their first and last
+        offset."""
         step = self.chain.steps[call.layer]
         rows, whole, part = step.rows, step.inputs[operand], call.step.inputs[operand]
         assert rows is not None

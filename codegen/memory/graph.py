@@ -16,7 +16,8 @@ from mslite.codegen.program import Program, Step, Storage, Tensor
 class Sharing:
     """Output 0 of a step, `made`, may share memory with its input `taken`, if no later step reads it.
 
-    The output is at the same address (`in_place`), or begins at least `lead` bytes before the input (-1: not possible)."""
+    The output is at the same address (`in_place`), or begins at least `lead` bytes before the input (-1: not
+    possible)."""
 
     made: Tensor
     taken: Tensor
@@ -29,7 +30,8 @@ class Sharing:
 
 
 def spared(made: int, taken: int, in_place: bool, lead: int) -> int:
-    """Returns the largest number of bytes that an output of `made` bytes and an input of `taken` bytes save by sharing memory."""
+    """Returns the largest number of bytes that an output of `made` bytes and an input of `taken` bytes save by sharing
+    memory."""
     found = min(made, taken) if in_place else 0
     return found if lead < 0 else max(found, made + taken - max(made, lead + taken))
 
@@ -38,8 +40,8 @@ def spared(made: int, taken: int, in_place: bool, lead: int) -> int:
 class Graph:
     """Dependencies of steps. Steps are numbered in the given order.
 
-    `after[i]`: steps that must run before step i; `readers[base]`: steps that read a base; `kept`: bases that are needed until
-    the end; `given`: bases that exist at the beginning.
+    `after[i]`: steps that must run before step i; `readers[base]`: steps that read a base; `kept`: bases that are
+    needed until the end; `given`: bases that exist at the beginning.
     """
 
     steps: list[Step]

@@ -1,7 +1,7 @@
 """Finds tensors that share memory: reshapes, and concats and splits that need no copy.
 
-A base is a tensor with its own contents, which one step computes or the caller provides. A block is memory that gets one
-offset: mostly a single base, or the output of a concat with the bases that are computed inside of it.
+A base is a tensor with its own contents, which one step computes or the caller provides. A block is memory that gets
+one offset: mostly a single base, or the output of a concat with the bases that are computed inside of it.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class Block:
 
 @dataclass(eq=False)
 class Layout:
-    """Blocks of a program. `steps`: the steps that still have to run; `place`: block and offset in it of each tensor of the
-    arena; `bases`: the bases that a tensor consists of. Tensors outside of the arena are in neither."""
+    """Blocks of a program. `steps`: the steps that still have to run; `place`: block and offset in it of each tensor of
+    the arena; `bases`: the bases that a tensor consists of. Tensors outside of the arena are in neither."""
 
     steps: list[Step]
     blocks: list[Block] = field(default_factory=list)
@@ -148,7 +148,8 @@ def _fill(
 
 
 def joined(step: Step) -> list[tuple[Tensor, int]] | None:
-    """Returns the inputs of a concat or stack with their offsets in its output, or None if they are not contiguous there."""
+    """Returns the inputs of a concat or stack with their offsets in its output, or None if they are not contiguous
+    there."""
     pieces = [operand for operand in step.inputs if operand is not None]
     if step.operator not in ("Concat", "Stack") or len(pieces) != len(step.inputs) or len(step.outputs) != 1:
         return None
@@ -156,8 +157,8 @@ def joined(step: Step) -> list[tuple[Tensor, int]] | None:
 
 
 def parted(step: Step) -> tuple[Tensor, list[tuple[Tensor, int]]] | None:
-    """Returns the input of a split, unstack or slice, and its outputs with their offsets in it, or None if these are not
-    contiguous."""
+    """Returns the input of a split, unstack or slice, and its outputs with their offsets in it, or None if these are
+    not contiguous."""
     whole = step.inputs[0] if step.inputs else None
     if whole is None:
         return None

@@ -22,8 +22,8 @@ class RowThings:
 
 @dataclass(eq=False)
 class Lives:
-    """Buffers of a program and their lifetimes. `homes`: buffer in which a block is computed; `later`: buffer of the block
-    after a move, if it is moved."""
+    """Buffers of a program and their lifetimes. `homes`: buffer in which a block is computed; `later`: buffer of the
+    block after a move, if it is moved."""
 
     timeline: Timeline
     homes: dict[Block, Thing] = field(default_factory=dict)
@@ -44,7 +44,8 @@ def make_lives(
 ) -> Lives:
     """Returns the buffers and their lifetimes.
 
-    `chains`: steps that represent a chain; `merge`: whether outputs that can share the address of an input do so; `moved`:
+    `chains`: steps that represent a chain; `merge`: whether outputs that can share the address of an input do so;
+    `moved`:
     blocks that may move after they are computed.
     """
     return _Maker(graph, order, chains, merge, moved).make()
@@ -168,7 +169,8 @@ class _Maker:
         return self.graph.dies(base, number, done)
 
     def _count(self, number: int) -> None:
-        """Adds the estimated accesses of a step. A convolution reads its input MACs / output channels times in total."""
+        """Adds the estimated accesses of a step. A convolution reads its input MACs / output channels times in
+        total."""
         step, lives = self.graph.steps[number], self.lives
         for base in self.graph.writes[number]:
             lives.access(lives.homes[self.place[base][0]], base.size)
@@ -263,7 +265,8 @@ class _RowLives:
         home.use(tick + self.layers, tick + self.layers, at, at + turn.end[-1] * row)
 
     def _buffer(self, place: int, tick: int, tensor: int) -> None:
-        """Adds the lifetime of a row buffer: tensor l is computed at tick + l and read until the tick of its last reader."""
+        """Adds the lifetime of a row buffer: tensor l is computed at tick + l and read until the tick of its last
+        reader."""
         thing, row = self.things.buffers[tensor], self.chain.row_size[tensor]
         assert thing is not None
         turn = self.chain.turns[place]

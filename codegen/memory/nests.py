@@ -1,4 +1,5 @@
-"""Plans the memory of loops and branches. The arenas of their blocks share memory in the workspace of the CONTROL step."""
+"""Plans the memory of loops and branches. The arenas of their blocks share memory in the workspace of the CONTROL
+step."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ _ALIGNMENT = 16
 def plan_nests(
     program: Program, options: MemoryOptions, plan: Callable[[Program, MemoryOptions], Plan]
 ) -> dict[Step, NestPlan]:
-    """Plans the blocks of all nests with the function `plan`, and sets the workspace sizes of the steps that run them."""
+    """Plans the blocks of all nests with the function `plan`, and sets the workspace sizes of the steps that run
+    them."""
     inner = replace(options, inputs=Inputs.CALLER, fuse_rows=False, moves=False, fast_size=None)
     found = {}
     for step in program.steps:

@@ -37,7 +37,8 @@ class MemoryOptions:
     moves: bool = False
     """Whether tensors may be moved within the arena, which makes room for outputs that begin before their inputs."""
     fast_size: int | None = None
-    """Bytes of fast memory if the arena is split; the tensors with the most accesses per byte are in it. None: not split."""
+    """Bytes of fast memory if the arena is split; the tensors with the most accesses per byte are in it. None: not
+    split."""
     seed: int = 0
     """Seed of the local search for offsets; the same seed gives the same plan."""
 

@@ -1,9 +1,10 @@
 """Finds the order of steps with the lowest peak memory.
 
-The live tensors after some steps depend only on the set of these steps, not on their order. The search visits the possible
-sets (the downsets of the graph) once each, in the order of the peak that is needed to reach them (as in Dijkstra's algorithm).
-The first path that reaches all steps is the best order. If there are too many sets, a beam search is used. A step that neither
-raises the peak nor increases the live memory is run at once, because delaying it cannot help.
+The live tensors after some steps depend only on the set of these steps, not on their order. The search visits the
+possible sets (the downsets of the graph) once each, in the order of the peak that is needed to reach them (as in
+Dijkstra's algorithm). The first path that reaches all steps is the best order. If there are too many sets, a beam
+search is used. A step that neither raises the peak nor increases the live memory is run at once, because delaying it
+cannot help.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from mslite.codegen.memory.graph import Graph, Live, gain
 from mslite.codegen.program import Tensor
 
 STATES = 20_000
-"""Largest number of visited sets before the beam search is used: a few seconds. Not a time limit, to be reproducible."""
+"""Largest number of visited sets before the beam search is used: a few seconds. Not a time limit, to be
+reproducible."""
 BEAM = 48
 """Width of the beam search."""
 
@@ -33,8 +35,8 @@ class _State:
 
 @dataclass(frozen=True)
 class Order:
-    """An order of steps. `peak`: largest number of live bytes of a step, a lower bound for the arena; `best`: whether no other
-    order has a lower peak."""
+    """An order of steps. `peak`: largest number of live bytes of a step, a lower bound for the arena; `best`: whether
+    no other order has a lower peak."""
 
     steps: list[int]
     peak: int
@@ -96,7 +98,8 @@ class _Search:
         return state
 
     def settle(self, state: _State) -> tuple[_State, list[_State]]:
-        """Runs all steps that cannot increase memory. Returns the state after them and the states that can follow it."""
+        """Runs all steps that cannot increase memory. Returns the state after them and the states that can follow
+        it."""
         while True:
             following = [self.run(state, step) for step in state.ready]
             free = [after for after in following if after.peak <= state.peak and after.room <= state.room]

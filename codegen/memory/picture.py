@@ -36,7 +36,8 @@ class Rectangle:
 
 @dataclass(frozen=True)
 class Picture:
-    """Use of the arena over time. `columns`: titles of the columns from 1; `in_use`: bytes in use in each column from 0; `peak`:
+    """Use of the arena over time. `columns`: titles of the columns from 1; `in_use`: bytes in use in each column from
+    0; `peak`:
     the column with the most."""
 
     columns: list[str]

@@ -1,8 +1,9 @@
 """Finds offsets of buffers for the smallest arena, with a bounded search.
 
-For each pair of buffers, the forbidden differences of their offsets are a union of open intervals. This one kind of rule covers
-buffers that must not overlap (-size of one, size of the other), buffers that may share an address, and buffers that may overlap
-partly. Buffers are placed one after the other at the lowest possible offset; the search is over the order of placement.
+For each pair of buffers, the forbidden differences of their offsets are a union of open intervals. This one kind of
+rule covers buffers that must not overlap (-size of one, size of the other), buffers that may share an address, and
+buffers that may overlap partly. Buffers are placed one after the other at the lowest possible offset; the search is
+over the order of placement.
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ NODES = 6_000
 class Problem:
     """A placement problem. Buffers are numbered.
 
-    `forbidden[i][j]`: open intervals that must not contain offset i - offset j; stored for both directions. `ticks`: the bytes
-    in use of each buffer that is live at a tick, and the largest number of bytes that sharing saves at this tick. `bound`:
+    `forbidden[i][j]`: open intervals that must not contain offset i - offset j; stored for both directions. `ticks`:
+    the bytes in use of each buffer that is live at a tick, and the largest number of bytes that sharing saves at this
+    tick. `bound`:
     lower bound for the arena.
     """
 
@@ -112,7 +114,8 @@ def _lowest(problem: Problem, thing: int, offsets: list[int], start: int = 0) ->
             break
         if position < high:
             position = (high + mask) & ~mask
-    # The break is correct: intervals are sorted by their beginnings and are open, so a position at a beginning is outside.
+    # The break is correct: intervals are sorted by their beginnings and are open, so a position at a beginning is
+    # outside.
     return position
 
 
@@ -126,8 +129,8 @@ def fit(problem: Problem, order: list[int]) -> Placement:
 
 
 def _local_search(problem: Problem, best: Placement, seed: int, effort: float) -> Placement:
-    """Local search over orders: moves one of the topmost buffers forward, or swaps two random ones, and keeps orders that are
-    not worse."""
+    """Local search over orders: moves one of the topmost buffers forward, or swaps two random ones, and keeps orders
+    that are not worse."""
     count = len(problem.sizes)
     choose = random.Random(seed)
     order = sorted(range(count), key=lambda i: (best.offsets[i], i))
@@ -153,8 +156,8 @@ def _local_search(problem: Problem, best: Placement, seed: int, effort: float) -
 
 
 class _Exact:
-    """Branch and bound over orders of placement with non-decreasing offsets. If each pair has a single forbidden interval, one
-    of these orders gives the smallest arena."""
+    """Branch and bound over orders of placement with non-decreasing offsets. If each pair has a single forbidden
+    interval, one of these orders gives the smallest arena."""
 
     def __init__(self, problem: Problem, best: Placement, effort: float) -> None:
         self.problem, self.best = problem, best

@@ -1,4 +1,5 @@
-"""Plans the arena of a program: order of steps and offsets; with --memory=min also chains that run row by row, and moves."""
+"""Plans the arena of a program: order of steps and offsets; with --memory=min also chains that run row by row, and
+moves."""
 
 from __future__ import annotations
 
@@ -46,7 +47,8 @@ def plan_memory(program: Program, options: MemoryOptions | None = None) -> Plan:
 
 
 def needed_memory(program: Program, options: MemoryOptions) -> int:
-    """Returns the peak in bytes of the best order: a lower bound for the plan (without gaps), which is faster to compute."""
+    """Returns the peak in bytes of the best order: a lower bound for the plan (without gaps), which is faster to
+    compute."""
     return _Planner(replace(program, cut=None), options).attempt([], place_them=False).size
 
 
@@ -143,8 +145,8 @@ class _Planner:
         return _Attempt(program, graph, order, chains, merge, lives, lives.timeline.problem(self.options.alignment))
 
     def by_rows(self, whole: _Attempt) -> _Attempt:
-        """Runs the peak steps row by row, alone or in chains, while this lowers the peak. The placement of the result may
-        still be larger than that of `whole`."""
+        """Runs the peak steps row by row, alone or in chains, while this lowers the peak. The placement of the result
+        may still be larger than that of `whole`."""
         runs = row_runs(self.program, whole.graph.layout, LONGEST)
         best, chains = self.attempt([], place_them=False), list[Chain]()
         for _ in range(ROUNDS):
@@ -163,7 +165,8 @@ class _Planner:
     def candidates(
         self, best: _Attempt, runs: list[list[Step]], chains: list[Chain]
     ) -> Iterator[tuple[list[Step], list[Chain]]]:
-        """Yields new chains that contain the peak step, or all steps of the peak chain, and the existing chains to keep."""
+        """Yields new chains that contain the peak step, or all steps of the peak chain, and the existing chains to
+        keep."""
         peak = best.lives.steps.get(best.lives.timeline.peak_tick)
         inside = best.chains[peak].steps if peak in best.chains else [peak]
         known = [chain.steps for chain in chains]

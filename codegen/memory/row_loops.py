@@ -68,8 +68,8 @@ def _loops(turns: list[_Turn]) -> list[RowLoop]:
 
 
 def _following(old: RowCall, new: RowCall, count: int) -> RowCall | None:
-    """Returns call `old`, which runs `count` times, with advances such that its next iteration is `new`; None if there are
-    none."""
+    """Returns call `old`, which runs `count` times, with advances such that its next iteration is `new`; None if there
+    are none."""
     distance = _place(new) - _place(old)
     advances = distance // count, (new.output - old.output) // count
     if min(advances) < 0 or (count > 1 and advances != (old.input_advance, old.output_advance)):

@@ -1,9 +1,10 @@
 """Chains of row-wise steps, such as residual blocks, that run a few rows at a time.
 
-Layer l of a chain computes tensor l + 1 from earlier tensors; tensor 0 is the input of the chain. Each iteration ("turn")
-computes the next row of the last tensor, and the rows of the other tensors that this row needs and that were not computed
-before. Buffers of the tensors between the layers contain only the rows that are still needed. At the beginning of an iteration
-these rows are moved to the front of the buffer, so that most iterations are the same calls with the same addresses.
+Layer l of a chain computes tensor l + 1 from earlier tensors; tensor 0 is the input of the chain. Each iteration
+("turn") computes the next row of the last tensor, and the rows of the other tensors that this row needs and that were
+not computed before. Buffers of the tensors between the layers contain only the rows that are still needed. At the
+beginning of an iteration these rows are moved to the front of the buffer, so that most iterations are the same calls
+with the same addresses.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ class RowTurn:
 
 @dataclass(eq=False)
 class Chain:
-    """A chain of row-wise steps. `tensors`: input of the chain, then the output of each step; `row_size[l]`: bytes of a row of
-    tensor l; `sources[l]`: (input index, tensor number) of the inputs of layer l in the chain; `readers[l]`: last layer that
-    reads tensor l."""
+    """A chain of row-wise steps. `tensors`: input of the chain, then the output of each step; `row_size[l]`: bytes of a
+    row of tensor l; `sources[l]`: (input index, tensor number) of the inputs of layer l in the chain; `readers[l]`:
+    last layer that reads tensor l."""
 
     steps: list[Step]
     tensors: list[Tensor]
@@ -65,8 +66,8 @@ class Cutter:
 def row_runs(program: Program, layout: Layout, longest: int) -> list[list[Step]]:
     """Returns the lists of steps that can form a chain, of at most `longest` steps.
 
-    These are sequences in which each step reads the output of the one before, and consecutive steps of the program, with
-    branches that begin and end in the list.
+    These are sequences in which each step reads the output of the one before, and consecutive steps of the program,
+    with branches that begin and end in the list.
     """
     readers: dict[Tensor, list[Step]] = {}
     for step in layout.steps:
@@ -93,8 +94,8 @@ def row_runs(program: Program, layout: Layout, longest: int) -> list[list[Step]]
 
 
 def _is_closed(steps: list[Step], readers: dict[Tensor, list[Step]], program: Program, layout: Layout) -> bool:
-    """Returns whether steps have one input and one output, apart from constants, and no other step reads the tensors between
-    them."""
+    """Returns whether steps have one input and one output, apart from constants, and no other step reads the tensors
+    between them."""
     ends = {root(tensor) for tensor in program.outputs}
     computed = {step.outputs[0] for step in steps}
     given = {operand for step in steps for _, operand in row_inputs(step) if operand not in computed}

@@ -1,7 +1,7 @@
 """Places buffers in two memories, a small fast one and a large slow one, so that the slow one has few accesses.
 
-Both are one range of offsets, with the fast memory first, and no buffer crosses the boundary. Buffers are placed by decreasing
-accesses per byte, each at the lowest possible offset, so that the first ones are in the fast memory.
+Both are one range of offsets, with the fast memory first, and no buffer crosses the boundary. Buffers are placed by
+decreasing accesses per byte, each at the lowest possible offset, so that the first ones are in the fast memory.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ TRIES = 1500
 
 
 def place_in_tiers(problem: Problem, accesses: Sequence[int], fast_size: int, seed: int = 0) -> Placement:
-    """Returns the placement with the fewest accesses to slow memory that a bounded search finds; if equal, the smaller one."""
+    """Returns the placement with the fewest accesses to slow memory that a bounded search finds; if equal, the smaller
+    one."""
     problem.boundary = fast_size
     numbers = list(range(len(problem.sizes)))
 

@@ -1,7 +1,7 @@
 """Lifetimes of buffers, from which the rules for their placement follow.
 
-Time is counted in ticks: one for the state before the run, then one for each step. A buffer ("thing") is memory that gets one
-offset: a block, blocks that share an address because a step works in place, or the workspace of a step.
+Time is counted in ticks: one for the state before the run, then one for each step. A buffer ("thing") is memory that
+gets one offset: a block, blocks that share an address because a step works in place, or the workspace of a step.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ class Thing:
 
 @dataclass(eq=False)
 class Timeline:
-    """Buffers of a program. `relaxed`: for a tick and two buffers (made, taken) that may share memory, the forbidden open
-    intervals of offset(made) - offset(taken); `spared`: largest number of bytes that this saves at the tick."""
+    """Buffers of a program. `relaxed`: for a tick and two buffers (made, taken) that may share memory, the forbidden
+    open intervals of offset(made) - offset(taken); `spared`: largest number of bytes that this saves at the tick."""
 
     things: list[Thing] = field(default_factory=list)
     relaxed: dict[tuple[int, Thing, Thing], list[Interval]] = field(default_factory=dict)
@@ -141,7 +141,8 @@ def _forbidden(one: Thing, other: Thing, shared: dict[int, list[Interval]]) -> l
 
 
 def unite(intervals: Iterable[Interval]) -> list[Interval]:
-    """Returns the union of open intervals of integers, without empty ones. A point between two intervals stays allowed."""
+    """Returns the union of open intervals of integers, without empty ones. A point between two intervals stays
+    allowed."""
     found: list[Interval] = []
     for low, high in sorted(intervals):
         if high - low < 2:
@@ -154,7 +155,7 @@ def unite(intervals: Iterable[Interval]) -> list[Interval]:
 
 
 def shared_intervals(made: int, taken: int, in_place: bool, lead: int) -> list[Interval]:
-    """Returns the forbidden differences address(made) - address(taken) of an output of `made` bytes that may share memory with
-    an input of `taken` bytes."""
+    """Returns the forbidden differences address(made) - address(taken) of an output of `made` bytes that may share
+    memory with an input of `taken` bytes."""
     below = min(made, lead) if lead >= 0 else made
     return [(-below, 0), (0, taken)] if in_place else [(-below, taken)]

@@ -38,9 +38,9 @@ def check_folder(folder: Path, force: bool = False) -> None:
 def write_folder(folder: Path, files: Mapping[str, str | bytes], executable: Collection[str] = ()) -> None:
     """Writes `files` (path in `folder` -> content); those in `executable` can be executed.
 
-    A new folder is written under a temporary name and then renamed. In an existing folder, all files are replaced together;
-    files of the earlier project that are no longer generated are removed, and others are kept. On failure the folder is
-    unchanged.
+    A new folder is written under a temporary name and then renamed. In an existing folder, all files are replaced
+    together; files of the earlier project that are no longer generated are removed, and others are kept. On failure the
+    folder is unchanged.
 
     Raises OSError.
     """

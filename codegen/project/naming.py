@@ -1,7 +1,8 @@
-"""`--name`: adds a prefix to all names that other code can see, so that several projects can be linked into one program.
+"""`--name`: adds a prefix to all names that other code can see, so that several projects can be linked into one
+program.
 
-Names are replaced in the finished files, as whole words. Each name that a project defines matches one of the patterns in
-`_FAMILIES`; a test links two projects and checks every symbol.
+Names are replaced in the finished files, as whole words. Each name that a project defines matches one of the patterns
+in `_FAMILIES`; a test links two projects and checks every symbol.
 """
 
 from __future__ import annotations

@@ -43,7 +43,8 @@ def _values(tensor: Tensor, dtype: np.dtype[np.generic], generator: np.random.Ge
 
 
 class Reference:
-    """Runs the `.ms` file of a program with the runtime, to get the expected outputs. Variables have their initial values."""
+    """Runs the `.ms` file of a program with the runtime, to get the expected outputs. Variables have their initial
+    values."""
 
     def __init__(self, model_file: Path, program: Program) -> None:
         self._model = mslite.Model()
@@ -76,8 +77,8 @@ def _kernels_like(target: str) -> Iterator[None]:
     """Context in which models are built with kernels that add floats in the same order as the target's kernels: vector
     kernels for targets with vector kernels, otherwise portable ones.
 
-    This matters for dynamic quantization, where a difference in the last bit of a float can change a quantized value. It
-    also makes the recorded outputs independent of the machine."""
+    This matters for dynamic quantization, where a difference in the last bit of a float can change a quantized value.
+    It also makes the recorded outputs independent of the machine."""
     vectors = {"avx2", "neon", "neon_dot"}.intersection(target_named(target).isas)
     here = [isa for isa in ("avx2", "neon") if isa in _native.isas()]
     before = os.environ.get(_VARIABLE)
@@ -102,8 +103,8 @@ def _random_inputs(program: Program, generator: np.random.Generator) -> tuple[Ar
 def record(model_file: Path, program: Program, count: int = 2, seed: int = 1, number: int = 0) -> list[Case]:
     """Runs the `.ms` file of a program on `count` random inputs, each time with the initial values of variables.
 
-    `number`: index of the program's shapes among those of its model. If the runtime has no kernel for a custom operator, the
-    result is one case without outputs.
+    `number`: index of the program's shapes among those of its model. If the runtime has no kernel for a custom
+    operator, the result is one case without outputs.
     """
     generator = np.random.default_rng(seed)
     cases = []

@@ -72,7 +72,8 @@ def _templates() -> jinja2.Environment:
 
 
 def headers() -> Path:
-    """Returns the folder of the C API's headers, in the installed package or in the checkout. Raises FileNotFoundError."""
+    """Returns the folder of the C API's headers, in the installed package or in the checkout. Raises
+    FileNotFoundError."""
     for base in (Path(__file__).parents[2], Path(__file__).resolve().parents[2] / "lite_runtime"):
         if (base / "include" / "c_api" / "model_c.h").is_file():
             return base / "include" / "c_api"
@@ -140,8 +141,8 @@ def _render(template: str, options: ProjectOptions, models: Sequence[ModelFacts]
 
 
 def _largest(models: Sequence[ModelFacts], role: str) -> dict[int, int]:
-    """Returns the size of a test buffer for input or output k, in bytes: the largest tensor k of all models outside of its
-    arena. Entries are missing if all are in the arena."""
+    """Returns the size of a test buffer for input or output k, in bytes: the largest tensor k of all models outside of
+    its arena. Entries are missing if all are in the arena."""
     lists = [model.inputs if role == "input" else model.outputs for model in models]
     count = max((len(tensors) for tensors in lists), default=0)
     sizes = {

@@ -18,9 +18,9 @@ from mslite.codegen.targets import Target
 class Layer:
     """One step of a program.
 
-    `constants`, `in_use` (of the arena, while the step runs) and `workspace` are bytes. `instructions` is an estimate, None
-    if there is none for the processor. `how`: notes on how the step runs. Compressed weights: `plain_constants` is their
-    uncompressed size in bytes, `more_instructions` the cost of decompressing them; otherwise both are None.
+    `constants`, `in_use` (of the arena, while the step runs) and `workspace` are bytes. `instructions` is an estimate,
+    None if there is none for the processor. `how`: notes on how the step runs. Compressed weights: `plain_constants` is
+    their uncompressed size in bytes, `more_instructions` the cost of decompressing them; otherwise both are None.
     """
 
     name: str
@@ -40,7 +40,8 @@ class Layer:
 
 @dataclass(frozen=True)
 class Constant:
-    """A constant of a layer. `size`: bytes; `packed`: reordered for its kernel; `place`: C array in flash, or net<i>.bin."""
+    """A constant of a layer. `size`: bytes; `packed`: reordered for its kernel; `place`: C array in flash, or
+    net<i>.bin."""
 
     layer: str
     name: str
@@ -64,7 +65,8 @@ class ModelFigures:
     macs: int
     instructions: int | None
     open_rounds: bool
-    """Whether there are loops or branches. `macs` counts each step in them once; the number of instructions is unknown."""
+    """Whether there are loops or branches. `macs` counts each step in them once; the number of instructions is
+    unknown."""
     layers: list[Layer]
     constant_list: list[Constant]
     picture: Picture
@@ -80,8 +82,8 @@ class Figures:
     measured: Measured | Unmeasured
     misra: Misra = NOT_ASKED
     state: int | None = None
-    """Training projects: bytes of parameters and optimizer state at the beginning of the arena, which all programs share.
-    On microcontrollers, their initial values are in flash."""
+    """Training projects: bytes of parameters and optimizer state at the beginning of the arena, which all programs
+    share. On microcontrollers, their initial values are in flash."""
 
     @property
     def code(self) -> int | None:

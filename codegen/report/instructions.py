@@ -1,8 +1,9 @@
 """Estimates the number of instructions of a step with a linear cost model for each processor.
 
-A step costs `per_mac` x MACs + `per_output` x output elements + CALL. The coefficients were fitted to instruction counts of
-int8 kernels in four networks under QEMU, compiled with the options in `targets`; the estimates differ by up to a fifth from
-these counts. There are no estimates for other data types, and none for processors that are not listed here.
+A step costs `per_mac` x MACs + `per_output` x output elements + CALL. The coefficients were fitted to instruction
+counts of int8 kernels in four networks under QEMU, compiled with the options in `targets`; the estimates differ by up
+to a fifth from these counts. There are no estimates for other data types, and none for processors that are not listed
+here.
 """
 
 from __future__ import annotations

@@ -26,8 +26,8 @@ _INDIRECT = "__indirect_call"
 
 @dataclass(frozen=True)
 class Measured:
-    """Measured sizes in bytes. `code`: code and constants of the generated functions, without weights and the C library;
-    `stack`: deepest stack of `model<i>_run`, None if the compiler cannot report it."""
+    """Measured sizes in bytes. `code`: code and constants of the generated functions, without weights and the C
+    library; `stack`: deepest stack of `model<i>_run`, None if the compiler cannot report it."""
 
     compiler: str
     code: int
@@ -42,7 +42,8 @@ class Unmeasured:
 
 
 def measure(cores: Sequence[Core], target: Target) -> Measured | Unmeasured:
-    """Compiles the models of a project with the options of its build files, in a temporary folder, and measures the result."""
+    """Compiles the models of a project with the options of its build files, in a temporary folder, and measures the
+    result."""
     compiler = shutil.which(target.compiler)
     if compiler is None:
         packages = " ".join(PACKAGES.get(target.compiler, ()))
@@ -128,8 +129,8 @@ def _code_size(compiler: str, folder: Path) -> int:
 def deepest(graphs: Sequence[str], present: Collection[str] | None = None) -> int | None:
     """Returns the deepest stack of `model<i>_run` in bytes, from gcc's call graphs (`-fcallgraph-info=su`).
 
-    `present`: functions in the linked program, None for all. A call through a pointer may reach each of them that is not
-    called by name. Returns None if the graphs contain no stack sizes.
+    `present`: functions in the linked program, None for all. A call through a pointer may reach each of them that is
+    not called by name. Returns None if the graphs contain no stack sizes.
     """
     sizes: dict[str, int] = {}
     calls: dict[str, set[str]] = {}
@@ -153,8 +154,8 @@ def deepest(graphs: Sequence[str], present: Collection[str] | None = None) -> in
     depths: dict[frozenset[str], int] = {}
 
     def depth(title: str) -> int:
-        """Returns the stack below a function. Mutually recursive functions are counted once each: recursion is assumed to
-        be one level deep."""
+        """Returns the stack below a function. Mutually recursive functions are counted once each: recursion is assumed
+        to be one level deep."""
         circle = frozenset({title, *(one for one in reached[title] if title in reached[one])})
         if circle not in depths:
             below = {one for member in circle for one in following[member]} - circle

@@ -21,7 +21,8 @@ MANDATORY = frozenset(
 
 @dataclass(frozen=True)
 class Misra:
-    """Result of the check. `findings`: number of violations by rule; `reason`: why nothing was checked, empty if it was."""
+    """Result of the check. `findings`: number of violations by rule; `reason`: why nothing was checked, empty if it
+    was."""
 
     tool: str = ""
     findings: dict[str, int] = field(default_factory=dict)

@@ -41,7 +41,8 @@ class Box:
     height: float
     color: str
     label: str
-    """Name; empty if the rectangle is too low for a line of text. The page's script shortens it to `room` characters."""
+    """Name; empty if the rectangle is too low for a line of text. The page's script shortens it to `room`
+    characters."""
     room: int
     title: str
 
@@ -62,7 +63,8 @@ class Drawing:
 
 
 def draw(model: ModelFigures) -> Drawing:
-    """Draws the memory plan. x: steps in order of execution; y: bytes, from the beginning of the arena at the bottom."""
+    """Draws the memory plan. x: steps in order of execution; y: bytes, from the beginning of the arena at the
+    bottom."""
     picture = model.picture
     count, top = len(picture.columns) + 1, max(1, picture.size)
     step = (_WIDTH - _LEFT - 4) / count
@@ -113,7 +115,8 @@ def _short(name: str) -> str:
 
 
 def report_files(figures: Figures, cores: Sequence[Core] = (), sources: Sequence[Path] = ()) -> dict[str, str]:
-    """Returns the texts of report.html and report.json. The page lists the model files and the files generated from them.
+    """Returns the texts of report.html and report.json. The page lists the model files and the files generated from
+    them.
 
     Raises OSError if a source cannot be read."""
     origin = origin_of(sources)

@@ -1,4 +1,5 @@
-"""Extracts the C text of kernels for generated projects: the functions, types and tables that a model needs from `kernels/`.
+"""Extracts the C text of kernels for generated projects: the functions, types and tables that a model needs from
+`kernels/`.
 
 Files keep their names and folders below `kernels/` and include each other by relative paths.
 """
@@ -21,8 +22,8 @@ __all__ = [
 def kernel_files(kernel_names: Iterable[str], isa: str) -> dict[str, str]:
     """Returns path in the generated project -> C text, for kernels with these names in the kernel table.
 
-    `isa`: instruction set of the target: `scalar` for portable C, `neon`, `neon_dot`, `avx2`; or `micro`, `dsp`, `mve` for
-    microcontrollers, which use kernels of `_micro.c` files and portable ones. Raises UnknownKernel.
+    `isa`: instruction set of the target: `scalar` for portable C, `neon`, `neon_dot`, `avx2`; or `micro`, `dsp`, `mve`
+    for microcontrollers, which use kernels of `_micro.c` files and portable ones. Raises UnknownKernel.
     """
     wanted = [kernel_named(name, isa) for name in sorted(set(kernel_names))]
     return {f"kernels/{path}": text for path, text in Writer(wanted, isa).texts().items()}
@@ -37,7 +38,8 @@ def run_function(kernel_name: str, isa: str) -> tuple[str, str]:
 def derived_initializer(kernel_name: str, derived: bytes, isa: str) -> tuple[str, str]:
     """Returns the type of a kernel's parameter struct, and an initializer with the values of `derived`.
 
-    Fields are named; zeros are omitted; INFINITY and NAN may occur. Raises LayoutError if the size differs from the struct's.
+    Fields are named; zeros are omitted; INFINITY and NAN may occur. Raises LayoutError if the size differs from the
+    struct's.
     """
     kernel = kernel_named(kernel_name, isa)
     if not kernel.derived:
@@ -55,7 +57,8 @@ def derived_size(kernel_name: str, isa: str) -> int:
 
 
 def derived_values(kernel_name: str, derived: bytes, isa: str) -> dict[str, int]:
-    """Returns the integers in a kernel's parameter struct by field, such as `stride` or `layer.terms`; without arrays."""
+    """Returns the integers in a kernel's parameter struct by field, such as `stride` or `layer.terms`; without
+    arrays."""
     kernel = kernel_named(kernel_name, isa)
     if not kernel.derived:
         return {}

@@ -15,8 +15,9 @@ _OPEN = "__open"
 def evaluate(condition: str, table: Table, open_names: Set[str] = frozenset()) -> int | None:
     """Returns the value of an #if condition, or None if it is open.
 
-    A condition is open if it depends on names that begin with two underscores, which the compiler defines, or on names in
-    `open_names`, which are defined under open conditions. Other names without definition are undefined. Raises ValueError.
+    A condition is open if it depends on names that begin with two underscores, which the compiler defines, or on names
+    in `open_names`, which are defined under open conditions. Other names without definition are undefined. Raises
+    ValueError.
     """
     known = {name: macro for name, macro in table.items() if name not in open_names}
     known |= {name: Macro(name, None, (Token("name", _OPEN),)) for name in open_names}

@@ -54,8 +54,8 @@ def offsets(tokens: list[Token]) -> Iterator[int]:
 
 
 def code_end(text: str, at: int, tokens: list[Token], table: Table) -> int:
-    """Returns the end of the declaration, definition or macro call at `at`, with a comment in the same line. `tokens` begin
-    there."""
+    """Returns the end of the declaration, definition or macro call at `at`, with a comment in the same line. `tokens`
+    begin there."""
     first = tokens[0]
     macro = table.get(first.text)
     end = -1

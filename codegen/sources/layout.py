@@ -1,4 +1,5 @@
-"""Writes the bytes of a kernel's parameter struct as a C initializer. The layout is read from the definition of the struct."""
+"""Writes the bytes of a kernel's parameter struct as a C initializer. The layout is read from the definition of the
+struct."""
 
 from __future__ import annotations
 

@@ -43,7 +43,8 @@ def _next(tokens: Sequence[Token], at: int) -> int:
 
 
 def call_at(tokens: Sequence[Token], at: int, macro: Macro) -> tuple[list[list[Token]], int] | None:
-    """Returns the arguments of a call of `macro` at `at` and the index of its last token, or None if it is not called."""
+    """Returns the arguments of a call of `macro` at `at` and the index of its last token, or None if it is not
+    called."""
     if macro.parameters is None:
         return [], at
     opening = _next(tokens, at + 1)
@@ -53,7 +54,8 @@ def call_at(tokens: Sequence[Token], at: int, macro: Macro) -> tuple[list[list[T
 
 
 def substitute(macro: Macro, given: Sequence[Sequence[Token]], table: Table | None = None) -> list[Token]:
-    """Returns the macro's body with these arguments. With a `table`, arguments are expanded first, as by the preprocessor."""
+    """Returns the macro's body with these arguments. With a `table`, arguments are expanded first, as by the
+    preprocessor."""
     named = dict(zip(macro.parameters or (), given, strict=False))
     body = list(macro.body)
     result: list[Token] = []

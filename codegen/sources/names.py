@@ -1,4 +1,5 @@
-"""Makes the names of kernels in generated code. They are unique in the program; many names in the sources are static."""
+"""Makes the names of kernels in generated code. They are unique in the program; many names in the sources are
+static."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Finds the items in the kernels' sources that a program needs: its kernels' functions and all that they use, directly or
-indirectly."""
+"""Finds the items in the kernels' sources that a program needs: its kernels' functions and all that they use, directly
+or indirectly."""
 
 from __future__ import annotations
 

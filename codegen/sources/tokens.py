@@ -78,7 +78,8 @@ class Token(NamedTuple):
 
 
 class _Known(dict[str, Token]):
-    """Cache of tokens by text. The text determines the kind, and all files together have a few thousand different tokens."""
+    """Cache of tokens by text. The text determines the kind, and all files together have a few thousand different
+    tokens."""
 
     def __missing__(self, text: str) -> Token:
         match = _TOKEN.match(text)

@@ -86,8 +86,8 @@ def isa_of(path: str, isa: str) -> str:
 
 @dataclass
 class _Condition:
-    """An #if while it is read. `taken`: whether the current branch is compiled, None if this is open; `is_decided`: whether no
-    later branch can be compiled; `is_written`: whether its directives are written to the output."""
+    """An #if while it is read. `taken`: whether the current branch is compiled, None if this is open; `is_decided`:
+    whether no later branch can be compiled; `is_written`: whether its directives are written to the output."""
 
     taken: bool | None
     is_decided: bool
@@ -156,8 +156,8 @@ class _Reader:
         return "".join(kept)
 
     def _branch(self, word: str, rest: str, stack: list[_Condition], kept: list[str]) -> None:
-        """Reads #elif or #else. Of an open condition, branches that may be compiled are kept; a branch that is certainly
-        compiled if it is reached is the last one."""
+        """Reads #elif or #else. Of an open condition, branches that may be compiled are kept; a branch that is
+        certainly compiled if it is reached is the last one."""
         now = stack[-1]
         can_be = not now.is_decided and all(one.taken is not False for one in stack[:-1])
         value = 0 if not can_be else 1 if word == "else" else evaluate(rest, self.table, self.open_names)

@@ -82,8 +82,8 @@ class Writer:
     # ---- the pieces of a file
 
     def _pieces(self, unit: Unit) -> list[Piece]:
-        """Returns the needed items of a file in order. Macro calls are kept if several needed items use the macro; others are
-        expanded."""
+        """Returns the needed items of a file in order. Macro calls are kept if several needed items use the macro;
+        others are expanded."""
         chosen: list[tuple[Item, Item]] = []  # (top-level item, part of it)
         for item in unit.items:
             chosen += [(item, part) for part in self._whole(item)]

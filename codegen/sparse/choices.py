@@ -29,7 +29,8 @@ def name_of(share: Fraction) -> str:
 
 
 def choices_of(layers: Collection[TrainableLayer]) -> list[Choice]:
-    """Returns all candidates, in the order of the forward pass. Shares with equal numbers of channels are listed once."""
+    """Returns all candidates, in the order of the forward pass. Shares with equal numbers of channels are listed
+    once."""
     found = []
     for layer in layers:
         if layer.has_bias:
@@ -42,7 +43,8 @@ def choices_of(layers: Collection[TrainableLayer]) -> list[Choice]:
 
 
 def updates_of(chosen: Collection[Choice]) -> tuple[tuple[str, LayerUpdate], ...]:
-    """Returns the entries of [sparse_update] for a set of candidates, with the largest share of each layer's weights."""
+    """Returns the entries of [sparse_update] for a set of candidates, with the largest share of each layer's
+    weights."""
     layers: dict[str, LayerUpdate] = {}
     for choice in chosen:
         old = layers.get(choice.layer, LayerUpdate())

@@ -34,7 +34,8 @@ class MemoryOf:
     known: dict[tuple[tuple[str, LayerUpdate], ...], int] = field(default_factory=dict)
 
     def about(self, chosen: Collection[Choice]) -> int:
-        """Returns an estimate of the arena in bytes: the maximum of inference and a training step of these candidates."""
+        """Returns an estimate of the arena in bytes: the maximum of inference and a training step of these
+        candidates."""
         key = tuple(sorted(updates_of(chosen), key=lambda one: one[0]))
         if key not in self.known:
             graph = training_graph(copy_module(self.module), replace(self.settings, sparse=key), self.source)

@@ -1,4 +1,5 @@
-"""Selects the layers to train: lists candidates, measures contributions and memory, searches, compares the sets found."""
+"""Selects the layers to train: lists candidates, measures contributions and memory, searches, compares the sets
+found."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ class Tried:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A set of layers in the final comparison. `outcome`: loss and accuracy after `Result.longer` training steps; `arena`:
+    """A set of layers in the final comparison. `outcome`: loss and accuracy after `Result.longer` training steps;
+    `arena`:
     bytes; `found`: None if nothing is trained."""
 
     text: str
@@ -47,10 +49,10 @@ class Candidate:
 class Result:
     """Result of `choose_updates`.
 
-    `first`: candidates that every trial trained; `added`: those that the search added, in order; `updates`: the entries of
-    [sparse_update]; `needed`, `everything`, `smallest`: memory of the selection, of training all layers, of `first`.
-    `candidates`: the compared sets: nothing, the last layer only, and the results of the searches; `chosen`: the best of
-    them. `steps` and `longer`: training steps of a trial and of the comparison.
+    `first`: candidates that every trial trained; `added`: those that the search added, in order; `updates`: the entries
+    of [sparse_update]; `needed`, `everything`, `smallest`: memory of the selection, of training all layers, of `first`.
+    `candidates`: the compared sets: nothing, the last layer only, and the results of the searches; `chosen`: the best
+    of them. `steps` and `longer`: training steps of a trial and of the comparison.
     """
 
     tried: list[Tried]
@@ -84,8 +86,8 @@ def choose_updates(
 ) -> Result:
     """Selects the layers and channels of a model to train within `budget` bytes, with trials of `steps` training steps.
 
-    Raises ConversionError if the model cannot be trained, the samples do not match it, the budget is too small, or training
-    does not improve the model.
+    Raises ConversionError if the model cannot be trained, the samples do not match it, the budget is too small, or
+    training does not improve the model.
     """
     source = str(model)
     with tempfile.TemporaryDirectory(prefix="mslite-sparse-") as work:
@@ -134,8 +136,8 @@ def choose_updates(
 
 
 def _shorten(found: Found, trials: Trials, alone: Outcome, progress: Callable[[str], None]) -> None:
-    """Shortens the search result to its best prefix. Contributions were measured one by one, and their sum may not hold for
-    the whole set."""
+    """Shortens the search result to its best prefix. Contributions were measured one by one, and their sum may not hold
+    for the whole set."""
     count = len(found.added)
     scores = {0: alone.score}
     for share in range(1, _JOINT + 1):
@@ -149,8 +151,8 @@ def _shorten(found: Found, trials: Trials, alone: Outcome, progress: Callable[[s
 def _compared(
     first: Sequence[Choice], ways: Sequence[Found], trials: Trials, memory: MemoryOf, progress: Callable[[str], None]
 ) -> list[Candidate]:
-    """Compares no training, the last layer only, and each other set, after longer trials. If sets are equally good, the first
-    one is selected, so the smaller ones come first."""
+    """Compares no training, the last layer only, and each other set, after longer trials. If sets are equally good, the
+    first one is selected, so the smaller ones come first."""
     sets = [("last layer only", Found(first)), ("by contribution", ways[0])]
     sets += [(f"last layers, {name_of(share)}", way) for share, way in zip(SHARES, ways[1:], strict=True)]
     candidates: list[Candidate] = []
@@ -180,7 +182,8 @@ def _useless(source: str, candidates: Sequence[Candidate], steps: int) -> str:
 
 
 def _first(choices: list[Choice], last: str, price: Price, budget: int, source: str) -> list[Choice]:
-    """Returns the candidates that every trial trains: the last layer or, if it does not fit, its bias or its fewest channels.
+    """Returns the candidates that every trial trains: the last layer or, if it does not fit, its bias or its fewest
+    channels.
 
     Raises ConversionError if none fits the budget."""
     own = [choice for choice in choices if choice.layer == last]

@@ -46,9 +46,9 @@ class Found:
 def search(first: Sequence[Choice], contributions: Mapping[Choice, float], price: Price, budget: int) -> Found:
     """Begins with `first`, which fits, and adds the candidates with the largest contribution per byte while they fit.
 
-    The cost of a candidate depends on the others: once gradients reach a layer, the layers after it cost little more. So the
-    costs of the best candidates are computed again after each addition; others keep their last value. A larger share of a
-    layer's weights replaces a smaller one.
+    The cost of a candidate depends on the others: once gradients reach a layer, the layers after it cost little more.
+    So the costs of the best candidates are computed again after each addition; others keep their last value. A larger
+    share of a layer's weights replaces a smaller one.
     """
     found = Found(first)
     now = price(found.chosen)
@@ -79,8 +79,8 @@ def from_the_end(
 ) -> Found:
     """Selects the largest number of last layers that fit, with their biases and this share of their weights.
 
-    `contributions` are in the order of the forward pass. The number is found by bisection, because memory grows with the
-    number of layers and planning a set is slow.
+    `contributions` are in the order of the forward pass. The number is found by bisection, because memory grows with
+    the number of layers and planning a set is slow.
     """
     choices = [choice for choice in reversed(list(contributions)) if choice.share in (0, share)]
     totals: dict[int, int] = {}
@@ -110,7 +110,8 @@ def _open(left: Collection[Choice], chosen: Collection[Choice], contributions: M
 
 
 def _gain(choice: Choice, chosen: Collection[Choice], contributions: Mapping[Choice, float]) -> float:
-    """Returns the contribution of a candidate, less that of a smaller share that it replaces; 0 if a larger one is selected."""
+    """Returns the contribution of a candidate, less that of a smaller share that it replaces; 0 if a larger one is
+    selected."""
     if any(_replaces(choice, one) and one.share > choice.share for one in chosen):
         return 0.0
     return contributions[choice] - sum(contributions.get(one, 0.0) for one in chosen if _replaces(choice, one))

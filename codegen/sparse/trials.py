@@ -54,8 +54,8 @@ def read_samples(path: Path) -> Samples:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Result on the held-back samples: mean loss and, for classification, accuracy (0 to 1) and the mean probability of the
-    right class."""
+    """Result on the held-back samples: mean loss and, for classification, accuracy (0 to 1) and the mean probability of
+    the right class."""
 
     loss: float
     accuracy: float | None
@@ -63,14 +63,14 @@ class Outcome:
 
     @property
     def score(self) -> float:
-        """Value for comparing trials; larger is better. For classification it is the probability of the right class: a network
-        that predicts all classes equally has a small loss, too, and accuracy is too coarse with few samples."""
+        """Value for comparing trials; larger is better. For classification it is the probability of the right class: a
+        network that predicts all classes equally has a small loss, too, and accuracy is too coarse with few samples."""
         return -self.loss if self.accuracy is None else self.probability
 
     @property
     def rank(self) -> tuple[float, float]:
-        """Value for comparing whole sets; larger is better. Accuracy comes first, as the report shows it, then the loss.
-        Trainings that diverged are last."""
+        """Value for comparing whole sets; larger is better. Accuracy comes first, as the report shows it, then the
+        loss. Trainings that diverged are last."""
         return (self.accuracy or 0.0, -self.loss) if math.isfinite(self.loss) else (-math.inf, -math.inf)
 
     @property

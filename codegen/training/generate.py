@@ -51,8 +51,8 @@ def generate_training(
 ) -> tuple[tuple[Core, ...], Figures]:
     """Generates a training project and writes it to `folder`. Nothing is written if the model fails.
 
-    Raises ConversionError if the model cannot be trained (with all reasons), a budget is exceeded, or the folder cannot be
-    written.
+    Raises ConversionError if the model cannot be trained (with all reasons), a budget is exceeded, or the folder cannot
+    be written.
     """
     with tempfile.TemporaryDirectory(prefix="mslite-training-") as work:
         graph = _graph(source, Path(work))

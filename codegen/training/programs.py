@@ -38,8 +38,8 @@ class Variable:
 
 @dataclass(eq=False)
 class Programs:
-    """Programs for inference and for a training step, with their plans. `state`: initial contents of the first `len(state)`
-    bytes of the arena, the variables."""
+    """Programs for inference and for a training step, with their plans. `state`: initial contents of the first
+    `len(state)` bytes of the arena, the variables."""
 
     inference: tuple[Program, Plan]
     training: tuple[Program, Plan]
@@ -73,8 +73,8 @@ def _lowered(files: tuple[Path, Path], target: Target, name: str, source: str) -
 
 
 def about_needed(files: tuple[Path, Path], target: Target, source: str) -> int:
-    """Returns an estimate of the arena in bytes: the peak in the given order of steps. The memory plan may need slightly
-    more or less, but takes longer to compute."""
+    """Returns an estimate of the arena in bytes: the peak in the given order of steps. The memory plan may need
+    slightly more or less, but takes longer to compute."""
     options = replace(_MEMORY, reorder=False)
     return max(needed_memory(program, options) for program in _lowered(files, target, "model", source))
 
@@ -156,8 +156,8 @@ def _may_write(program: Program, maker: Step, value: Tensor, variable: Tensor, c
 
 
 def update_early(program: Program) -> None:
-    """Moves optimizer steps forward, to where their gradient is computed and the old value is no longer read. The memory of
-    each gradient is then free before the next gradient is computed."""
+    """Moves optimizer steps forward, to where their gradient is computed and the old value is no longer read. The
+    memory of each gradient is then free before the next gradient is computed."""
     made = {root(output): step for step in program.steps for output in step.outputs}
     readers: dict[Tensor, list[Step]] = {}
     for step in program.steps:
@@ -183,7 +183,8 @@ def update_early(program: Program) -> None:
 
 
 def with_state_first(plan: Plan, program: Program, places: dict[str, int], size: int) -> Plan:
-    """Returns the plan with the variables at the offsets `places` in the first `size` bytes and everything else after them.
+    """Returns the plan with the variables at the offsets `places` in the first `size` bytes and everything else after
+    them.
 
     No tensor shares memory with a variable, so the bytes between two variables can be moved as one block.
     """

@@ -14,8 +14,8 @@ from mslite.converter.mindir.graph import numpy_type
 
 @dataclass(frozen=True)
 class Recorded:
-    """`steps`: (inputs, outputs) of each training step; `results`: outputs of inference on the inputs of the first step, after
-    the last step."""
+    """`steps`: (inputs, outputs) of each training step; `results`: outputs of inference on the inputs of the first
+    step, after the last step."""
 
     steps: tuple[tuple[tuple[Array, ...], tuple[Array, ...]], ...]
     results: tuple[Array, ...]
@@ -29,7 +29,8 @@ def _values(shape: tuple[int, ...], dtype: np.dtype[np.generic], generator: np.r
 
 
 def record(training: Path, program: Program, losses: int, count: int, seed: int = 1) -> Recorded:
-    """Runs `count` training steps of the `.ms` file on random inputs. The results of one more step are those of inference."""
+    """Runs `count` training steps of the `.ms` file on random inputs. The results of one more step are those of
+    inference."""
     model = mslite.Model()
     model.build_from_file(str(training), mslite.ModelType.MINDIR_LITE, mslite.Context())
     generator = np.random.default_rng(seed)

@@ -1,8 +1,9 @@
 """Splits matmuls and convolutions with partly trained weights, so that the whole weight is never assembled in RAM.
 
-The constant channels of a weight are read from flash, the trained ones from the variable. In the forward pass, the channels
-are summed over: the operator becomes two, and their results are added. In the backward pass, the channels are those of the
-result: it is computed in two parts, which are concatenated. An operator is split if its weight is larger than its output.
+The constant channels of a weight are read from flash, the trained ones from the variable. In the forward pass, the
+channels are summed over: the operator becomes two, and their results are added. In the backward pass, the channels are
+those of the result: it is computed in two parts, which are concatenated. An operator is split if its weight is larger
+than its output.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ def split_products(graph: Graph) -> None:
 
 
 def _joined(node: Node) -> Node | None:
-    """Returns the Concat node that assembles a weight from its trained channels (first input) and its constant ones, or None
-    if the node has no such weight."""
+    """Returns the Concat node that assembles a weight from its trained channels (first input) and its constant ones, or
+    None if the node has no such weight."""
     op = node.op
     if isinstance(op, Conv2DFusion | Conv2DBackpropInputFusion):
         if (op.group or 1) != 1:
@@ -70,7 +71,8 @@ def _sums_over(node: Node, joined: Node) -> bool:
 
 
 def _add_both(build: Builder, node: Node, joined: Node) -> None:
-    """Replaces a node by two and adds their results: one with zeros for the trained channels, one with these channels only."""
+    """Replaces a node by two and adds their results: one with zeros for the trained channels, one with these channels
+    only."""
     assert isinstance(joined.op, Concat)
     trained, kept = joined.inputs
     result, x = node.output, node.inputs[0]
@@ -98,7 +100,8 @@ def _first_channels(build: Builder, x: Value, count: int, name: str) -> Value:
 
 
 def _join_both(build: Builder, node: Node, joined: Node) -> None:
-    """Replaces a node by two, for the gradients of the trained channels and of the others, and concatenates their results."""
+    """Replaces a node by two, for the gradients of the trained channels and of the others, and concatenates their
+    results."""
     trained, kept = joined.inputs
     result, dy = node.output, node.inputs[0]
     shape = shape_of(result)

@@ -23,7 +23,8 @@ from mslite.converter.quoting import quoted, shortened
 
 @dataclass(frozen=True)
 class _Known:
-    """Contents of parameters.json: bytes of the weight file, and the offset and shape of each variable in it, by name."""
+    """Contents of parameters.json: bytes of the weight file, and the offset and shape of each variable in it, by
+    name."""
 
     size: int
     places: dict[str, tuple[int, tuple[int, ...]]]

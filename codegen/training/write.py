@@ -52,8 +52,8 @@ _WORDS = 10
 
 @dataclass(frozen=True)
 class Project:
-    """Data of a training project. `losses`: number of losses; `cores`: inference and training step; `inference`: `.ms` file
-    of the inference graph."""
+    """Data of a training project. `losses`: number of losses; `cores`: inference and training step; `inference`: `.ms`
+    file of the inference graph."""
 
     name: str
     target: Target
