@@ -38,7 +38,7 @@ def test_every_row_is_filled_in() -> None:
 
 
 def test_the_list_of_decompositions_is_what_there_is() -> None:
-    """Those that `--targetVersion` writes; types whose nodes older files of ours have go another way."""
+    """Those that `--targetVersion` writes; types of older files are upgraded instead."""
     (text,) = re.findall(
         r"Lowered by `--targetVersion`:\n\n(.*?)\.\n\n", DOCUMENT.read_text(encoding="utf-8"), re.DOTALL
     )
