@@ -93,7 +93,9 @@ def test_all_refused_nodes_are_named_at_once(tmp_path: Path) -> None:
 def test_too_many_tensors_for_a_kernel_are_counted(tmp_path: Path) -> None:
     build = Builder()
     module = build.module(build.call(Concat(axis=0), *(build.input(2) for _ in range(65))))
-    with pytest.raises(LoweringError, match=r"65 tensors, where kernels take at most 64\. Join or cut them in groups"):
+    with pytest.raises(
+        LoweringError, match=r"65 inputs and outputs, but kernels support at most 64\. Join or cut them in groups"
+    ):
         lowered(module, tmp_path)
 
 

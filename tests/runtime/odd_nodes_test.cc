@@ -101,7 +101,7 @@ TEST(OddNodes, AMoversResultWithoutARecordIsNamed) {
   const std::string file = m.Finish({x}, {y});
   const Status status = Build(file);
   ASSERT_TRUE(status.IsError());
-  EXPECT_NE(status.ToString().find("'y' has no quantization record"), std::string::npos) << status.ToString();
+  EXPECT_NE(status.ToString().find("'y' has no quantization parameters"), std::string::npos) << status.ToString();
 }
 }  // namespace
 }  // namespace mslite::test

@@ -163,8 +163,8 @@ TEST(Quantized, RefusesRecordsThatDoNotFit) {
   refused({{0.5, 0}}, {{INFINITY, 0}}, {{1, 0}}, "record 0 of 'w' is impossible: scale inf");
   refused({{0.5, 0}}, {{0.5, -129}}, {{1, 0}}, "zero point -129 for int8");
   refused({{0.5, 0}}, {{0.5, 0}}, {{1, 0}, {1, 0}, {1, 0}}, "3 quantization records do not fit its constant 'b' [2]");
-  refused({{0.5, 0}, {1, 0}}, {{0.5, 0}}, {{1, 0}}, "'x' is no constant and has a quantization record for each");
-  refused({}, {{0.5, 0}}, {{1, 0}}, "'x' has no quantization record");
+  refused({{0.5, 0}, {1, 0}}, {{0.5, 0}}, {{1, 0}}, "'x' is not a constant but has per-channel");
+  refused({}, {{0.5, 0}}, {{1, 0}}, "'x' has no quantization parameters");
 }
 }  // namespace
 }  // namespace mslite::test
