@@ -234,8 +234,8 @@ class Planner::HalfPlanner {
         input = Cast(call, input, MSLITE_FLOAT16, &as_half_);
       }
     }
-    std::vector<std::pair<int32_t, int32_t>>
-        results;  // the computed tensor, and the tensor that the rest of the program reads
+    // The computed tensor, and the tensor that the rest of the program reads.
+    std::vector<std::pair<int32_t, int32_t>> results;
     for (int32_t &output : step.outputs) {
       if (!IsActivation(output)) continue;
       if (!IsResult(output)) {

@@ -79,11 +79,8 @@ class Float32Tensors {
   bool has(size_t tensor) const { return exact_[tensor] || sizes_[tensor] != kFits; }
 
  private:
-  enum Size : uint8_t {
-    kFits,
-    kGrown,
-    kBeyond
-  };  // kBeyond: intentionally out of range, such as the constants of masks
+  // kBeyond: intentionally out of range, such as the constants of masks.
+  enum Size : uint8_t { kFits, kGrown, kBeyond };
 
   static bool IsBit(uint32_t bits, size_t index) { return index < 32 && (bits >> index & 1) != 0; }
   int64_t CountOf(int32_t tensor) const { return mslite_element_count(tensors_[static_cast<size_t>(tensor)].value); }

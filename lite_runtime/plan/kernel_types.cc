@@ -99,11 +99,8 @@ class Call {
   }
 
  private:
-  enum Operands : uint8_t {
-    kAll,
-    kAllButConstants,
-    kFirst
-  };  // the operands to cast; others are parameters of the call, such as axes
+  // The operands to cast. Others are parameters of the call, such as axes.
+  enum Operands : uint8_t { kAll, kAllButConstants, kFirst };
 
   bool TakesSome(const Replacement &replacement, CallTypes *types) {
     return Takes(replacement, kAll, types) || Takes(replacement, kAllButConstants, types) ||

@@ -65,9 +65,8 @@ struct Program {
   };
   std::vector<VariableUse> reads;
   std::vector<VariableUse> writes;
-  std::vector<int32_t>
-      last_use;  // per local tensor: the last step that reads it; the number of steps for outputs; -1 if none
-
+  // Per local tensor: the last step that reads it; the number of steps for outputs; -1 if none.
+  std::vector<int32_t> last_use;
   std::vector<int32_t> producer;  // per local tensor: the step that writes it, kInput, or kConstant
 
   static constexpr int32_t kNever = -1;

@@ -44,8 +44,8 @@ Sums SumsOf(const Graph &graph, const Node &node) {
                  Meeting(dims[2], At(params->stride, 1), At(params->dilation, 1)) * dims[0];
     sums.channels = dims[3];
     sums.activation = params->activation_type;
-    sums.has_one_scale =
-        graph.version < Version{1, 8, 0};  // before 1.8 the quantization parameters belonged to the input channels
+    // Before 1.8 the quantization parameters belonged to the input channels.
+    sums.has_one_scale = graph.version < Version{1, 8, 0};
   }
   return sums;
 }

@@ -204,8 +204,8 @@ class TypeExpander {
   Status CastElements(int32_t from, int32_t to) {
     std::vector<uint8_t> elements;
     const int32_t type = TensorAt(to).type;
-    if (!CastConstant(FactsOf(from), type, &elements))
-      return mindspore::kLiteError;  // cannot fail: FindKernelTypes has checked the cast
+    // Cannot fail: FindKernelTypes has checked the cast.
+    if (!CastConstant(FactsOf(from), type, &elements)) return mindspore::kLiteError;
     const auto size = static_cast<size_t>(mslite_type_size(type));
     uint8_t *data = nullptr;
     MSLITE_TRY(AllocateConstant(graph_, TensorAt(to).name, static_cast<int64_t>(elements.size() / size),
