@@ -6,13 +6,13 @@
 //   half   float values, rounded to float16; arithmetic is in float32
 //   image  float values, four to a texel of a two-dimensional image
 // A kernel uses the same macros for all forms, and accesses operands only through them:
-// INPUT(x), OUTPUT(y)           in its parameters
-// TYPE(x), TYPE4(x)             types of the values that are read
-//   load(x, at), store(y, at, value)    element number `at`
-//   load4(x, at), store4(y, at, value)  four elements from number `at` on, which is a multiple of four in images
+//   INPUT(x), OUTPUT(y)                in its parameters
+//   TYPE(x), TYPE4(x)                  types of the values that are read
+//   load(x, at), store(y, at, value)    element `at`
+//   load4(x, at), store4(y, at, value)  four elements from `at` on, which must be a multiple of four in images
 //   load4_of_row(x, row, at, length)    the same from element `at` of a row, where rows of `length` follow each other;
 //                                       those of an image are its rows
-//   store_some(y, at, value, count)     the first `count` of four float values; images take whole fours alone
+//   store_some(y, at, value, count)     the first `count` of four float values; images store only whole fours
 // Kernels in the same file that have other operands are guarded by #ifdef.
 #define JOIN(a, b) a##b
 #define JOINED(a, b) JOIN(a, b)
