@@ -1,4 +1,5 @@
 /* The interface between a kernel and its callers: the runtime, generated C, and the tests.
+ *
  * A kernel is a set of C functions on plain pointers and const structs. It does not allocate, start threads or do
  * I/O, and has no state. `support`, `prepare`, `pack_size` and `pack` are portable C: the host library contains them
  * for all targets, so that an x86 host can pack for a microcontroller. Only `run` may contain ISA-specific code. */

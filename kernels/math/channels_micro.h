@@ -1,4 +1,5 @@
 /* The table of a layer's output channels, at the beginning of its packed weights:
+ *
  *   int32_t bias[count]          includes the contribution of x's zero point: kernels multiply stored integers
  * directly
  *   int32_t multiplier[count]

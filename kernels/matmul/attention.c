@@ -1,5 +1,6 @@
 /* Attention: q, k and v times their weights, softmax(scale * q k' + added + mask) v per head, times the output's
  * weight.
+ *
  * With relative positions (Transformer-XL) the scores are ((q + u) k' + shifted((q + v) p')) / sqrt(size), where
  * `shifted` reads element queries + row * positions + column of the rows, each followed by a zero. Masked scores
  * (mask 0) are decreased by 10000. */

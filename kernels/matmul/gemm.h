@@ -1,7 +1,9 @@
 /* The GEMM of all matmuls and convolutions: c = activation(bias + a * b + residual) in float32, or in float16
  * (matmul/tile_half.h).
+ *
  * A tile of GEMM_ROWS x GEMM_COLUMNS sums is kept in registers while k runs; b is read in panels (matmul/pack.h), a
  * in rows. Every sum adds its terms in the order of k, so a value does not depend on its tile.
+ *
  * Limit: a core with two FMA units does 2 * SIMD_WIDTH multiply-accumulates per cycle. The 6 x 16 tile of AVX2 does
  * 12 FMA per 8 loads, so the FMA units are the limit. */
 #ifndef MSLITE_MATMUL_GEMM_H

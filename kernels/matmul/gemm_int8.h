@@ -1,8 +1,10 @@
 /* The GEMM of the matmuls and convolutions of quantized integers: y = clamp(zero + factor * (bias + a * b)), int8;
  * or the integer sums, with the operands of matmul/integer_product.h.
+ *
  * A tile of GEMM_INT8_ROWS x GEMM_INT8_COLUMNS sums is kept in registers while k runs; b is read in panels
  * (matmul/pack_int8.h), a in rows of elements that simd/dot.h multiplies. Sums are exact, so results do not depend
  * on the order or the tile.
+ *
  * Limit on AVX2: two vpmaddwd of 16 products and as many additions per cycle would be twice the rate of float32;
  * then the four vector ports are full. 1.6 times is reached. */
 #ifndef MSLITE_MATMUL_GEMM_INT8_H

@@ -1,5 +1,6 @@
 /* Rows of 8-bit integers, whose zero points and scales are known only at run time, times packed weights, on
  * microcontrollers. Shared by ConvInteger and MatMulInteger with the seven operands of matmul/integer_product.h.
+ *
  * Packed weights:
  *   int32_t sum[channels]      of the channel's weights
  *   int8_t w[channels][terms] */

@@ -1,8 +1,10 @@
 /* float32 MatMulFusion and FullConnection with a constant int8 matrix, which stays int8 in memory, or is packed to 4
  * bits if its values fit. A part dequantizes a few rows of a panel, uses them for all rows of its block, and
  * continues.
+ *
  * Quantization parameters belong to the matrix, to a column, or to a group of adjacent k of a column, with index
  * column * groups + group.
+ *
  * Limit: with one row of a, a core reads weights of 1 or half a byte; a float32 matmul reads 4 bytes. */
 #include "matmul/gemm.h"
 #include "matmul/geometry.h"

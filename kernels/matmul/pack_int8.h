@@ -1,5 +1,6 @@
 /* The packed form of int8 weights for the GEMM of quantized integers: the parameters of each output channel, then
  * panels. Portable: any host packs for any target, whose panels are described by an mslite_int8_layout.
+ *
  * With x' = x + offset, the form in which the target multiplies activations:
  *   sum (x - x_zero)(w - w_zero) + bias = sum x' w - w_zero sum x' + folded bias
  *   folded bias = bias - x_zero' sum w + k x_zero' w_zero, with 32-bit wraparound */

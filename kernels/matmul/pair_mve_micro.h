@@ -1,4 +1,5 @@
 /* Sums of two rows by four channels with Helium.
+ *
  * Limit: a product of 16 terms is one instruction, and two rows by four channels share 6 loads for 8 products: 14
  * instructions for 128 multiply-accumulates. More accumulators are not possible: VMLADAVA uses only the even
  * registers. */

@@ -1,4 +1,5 @@
 /* Matmuls on microcontrollers with DSP instructions.
+ *
  * Packed weights, for each pair of channels (a single last one is paired with zeros):
  *   int32_t bias                   of the even channel
  *   int16_t h[(terms + 3) / 4][4]  two channels in one: h = 256 * w[2i + 1] + w[2i], terms 0, 2, 1, 3 of each four
@@ -6,6 +7,7 @@
  * followed, with n channels, or n = 4 if all are equal, by
  *   int32_t multiplier[n]          n padded to a multiple of 2
  *   int8_t shift[n]                n padded to a multiple of 4
+ *
  * x is read as pairs of 16 bits. both += x * h is 256 times the odd channel's sum plus the even channel's. low += x
  * * w[2i], whose weights are the low bytes of h, is the even channel's sum. (both - low) / 256 is then the odd
  * channel's. So only half as many bytes are widened as with separate channels. `both` wraps around; the difference

@@ -1,5 +1,6 @@
 /* Multiplies float rows by a matrix of weights, on microcontrollers. Shared by convolutions and matmuls: y[c] =
  * bias[c] + sum over k of x[k] * w[k][c].
+ *
  * Packed weights are as large as those in the file: blocks of four channels, each [terms][4], and the remaining
  * channels as one block [terms][rest]. */
 #ifndef MSLITE_PRODUCT_F32_MICRO_H

@@ -1,5 +1,6 @@
 /* Multiplies quantized int8 rows by packed constant weights, on microcontrollers. Shared by convolutions and
  * matmuls: y[c] = stored(bias[c] + sum over k of x[k] * w[c][k]).
+ *
  * For the packed weights see matmul/product_plain_micro.c, product_dsp_micro.c and product_mve_micro.c. */
 #ifndef MSLITE_PRODUCT_MICRO_H
 #define MSLITE_PRODUCT_MICRO_H

@@ -1,4 +1,5 @@
 /* Matmuls on microcontrollers with Helium.
+ *
  * Packed weights, for each four channels:
  *   int32_t bias[4]
  *   int8_t w[terms / 16][4][16]

@@ -1,4 +1,5 @@
 /* Matmuls on microcontrollers in plain C.
+ *
  * Packed weights:
  *   int32_t bias[channels]
  *   int32_t multiplier[n]    n = channels, or 4 if all are equal

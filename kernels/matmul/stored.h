@@ -1,4 +1,5 @@
 /* Matmuls of quantized integers: operands, and the parameters of each column of b.
+ *
  * TensorFlow Lite's reference arithmetic: batched matmuls rescale by a fixed-point multiplier (64-bit sums by its
  * wide form), fully connected layers in float64 unless their weights are int16. Results that round half to even do
  * so in float32. */

@@ -2,6 +2,7 @@
  * matmul/tile.h, which generated C and other processors use. It loads four vectors of b with one instruction;
  * compilers do not allocate the four consecutive registers for that without copies. 91 instructions for 80 vector
  * multiply-adds, compared with 101 or more from compilers.
+ *
  * v0 to v3 are one step of k of the panel of b, and the limits at the end; v4 to v8 four steps of k of each row of
  * a; v12 to v31 the sums. x8 counts k, x9 to x13 are the addresses in the rows of a, x14 that in b, x15 that in the
  * offsets, x16 counts pieces. */

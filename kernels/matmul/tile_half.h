@@ -1,4 +1,5 @@
 /* The register tile of the float16 GEMM, with eight products per instruction.
+ *
  * A sum in float16 loses bits as it grows, so there are two levels: sums of GEMM_SHORT steps of k in registers, and
  * their totals in memory. For values of both signs the error of n additions grows with n, so the second level adds
  * little: an eighth of the first level's error at k = 512. float32 in the second level would take twice the

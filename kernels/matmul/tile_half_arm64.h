@@ -2,6 +2,7 @@
  * vectors wide. It loads the vectors of two steps of k with one instruction and multiplies by a lane in place;
  * compilers copy lanes or vectors for that. 142 instructions for 128 vector multiply-adds, compared with 148 or more
  * from compilers.
+ *
  * v0 to v3 are two steps of k of the panel of b, and the limits at the end; v4 to v11 eight steps of k of each row
  * of a; v16 to v31 the sums. x0 to x7 are the addresses in the rows of a, x8 counts k of a piece, x9 the steps of it
  * before the next cut, x10 is the address in b, x11 that in the offsets, x12 counts pieces, x13 counts the steps up

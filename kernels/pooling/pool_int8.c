@@ -1,4 +1,5 @@
 /* Selects and prepares the pooling of quantized integers (int8, also for unsigned source models, and int16).
+ *
  * Arithmetic: TensorFlow Lite's reference kernels. An average is the quotient of the source model's integers,
  * rounded half away from zero. If the result has other quantization parameters, the sum minus the zero point is
  * rescaled in float64. Averages of ONNX are always computed from such sums, rescaled in float32 and rounded half to

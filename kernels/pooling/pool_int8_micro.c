@@ -1,4 +1,5 @@
 /* Average and maximum pooling of quantized int8 on microcontrollers, without dilation. One part is one output row.
+ *
  * Same arithmetic as pooling/pool_int8.c for equal quantization parameters of input and output: averages are
  * quotients of the source model's integers, rounded half away from zero. */
 #include <math.h>

@@ -1,6 +1,7 @@
 /* DynamicQuant: quantizes to int8 with the scale and zero point of the values themselves, for the whole tensor or
  * for each index of the kept axes. The result is the integers, or (dst_type float32) the dequantized values, which
  * matmuls with dequantized weights read. For the arithmetic see quantization/dynamic_range.h.
+ *
  * Further outputs are the scales and the zero points (int8), in the order of the kept axes. With them, a float32
  * result is the integers minus their zero point, without the scale. */
 #include <string.h>

@@ -1,4 +1,5 @@
 /* StoredLSTMCell: one step of an LSTM on quantized integers, with a single matmul for all gates.
+ *
  * Arithmetic: LiteRT's quantized LSTM cell, for which it has no reference kernel. Sums are rescaled to Q3.12; gates
  * are fixed-point functions of them in Q0.15; the cell state is in Q4.11, and saturated to Q3.12 for its tanh; the
  * hidden state has 8 bits in units of 1/128. */

@@ -1,5 +1,6 @@
 /* LSTMSequence on quantized integers: int8 inputs, weights and hidden state, int16 cell state and gates, int32
  * biases.
+ *
  * Arithmetic: TensorFlow Lite's reference kernels. A gate is the sum, in Q3.12 and saturated to 16 bits after each
  * term, of the products of the input, of the hidden state and (peepholes) of the cell state; optionally normalized
  * by its mean and variance. With `whole_sums` the first two terms are saturated together, because they may be large

@@ -1,5 +1,6 @@
 /* LSTMSequence on quantized integers with 8-bit matmul results ("8x8_8"): the input gate is 1 - the forget gate,
  * gates are normalized, the hidden state is projected.
+ *
  * Arithmetic: TensorFlow Lite's reference kernel. The products with x and with the hidden state are each rescaled to
  * 8 bits and added in Q3.12; normalization and functions are computed in float32 and saturated to 16 bits. Two bugs
  * of the reference are reproduced: peepholes have no effect; and the output gate rescales its product with the

@@ -1,5 +1,6 @@
 /* ReduceFusion on quantized integers (int8, also for unsigned source models, and int16): the preparation of sums,
  * means, minima and maxima, and the product.
+ *
  * Arithmetic: TensorFlow Lite's reference kernels. Sums and means rescale the sum minus the zero points, a mean by a
  * factor that is divided by the number of elements; a product rescales each step, so that it does not overflow. (The
  * reference's Sum reads signed integers as unsigned bytes; here the intended result is computed.) */

@@ -1,5 +1,6 @@
 /* Resize and ResizeND of quantized integers (int8, also for unsigned source models, and int16), in integer
  * arithmetic; weights have 10 fractional bits per resized dimension.
+ *
  * Arithmetic of the linear Resize: TensorFlow Lite's reference kernels, which scale coordinates by steps of 1/1024
  * and round half away from zero; on unsigned integers they compute in float32 and truncate. */
 #include <string.h>

@@ -1,4 +1,5 @@
 /* Computes the weights of Resize on quantized integers.
+ *
  * Arithmetic of the linear Resize: TensorFlow Lite's reference kernels, which scale coordinates by steps of 1/1024,
  * or compute in float32 for unsigned integers. */
 #include "resize/resize_int8.h"
