@@ -11,11 +11,11 @@
  *
  * Conventions of these kernels:
  * - Packed weights begin with a table of the channels' parameters (math/channels_micro.h): biases, which include the
- * contribution of x's zero point, so that kernels multiply stored integers directly and padding is the zero point;
- * multipliers; shifts. Weights follow.
+ *   contribution of x's zero point, so that kernels multiply stored integers directly and padding is the zero point;
+ *   multipliers; shifts. Weights follow.
  * - A sum is converted to a quantized result by micro_rescale_twice (as in TensorFlow Lite's convolutions),
- * micro_rescale_once (as in its fully connected layers), or micro_rescale_other, according to the table's
- * micro_rounding, and then micro_stored.
+ *   micro_rescale_once (as in its fully connected layers), or micro_rescale_other, according to the table's
+ *   micro_rounding, and then micro_stored.
  * - Staging buffers are in the run's scratch memory, which is RAM on the target: a few pixels, not an image. */
 #ifndef MSLITE_MICRO_H
 #define MSLITE_MICRO_H
@@ -185,12 +185,12 @@ typedef enum {
  *
  * Let factor = {multiplier, -right}, right = shift + 1 >= 1 and |sum| < 2^30; channels_micro.c ensures both.
  * - The doubling high product p = floor(2 * sum * multiplier / 2^32 + 1/2): mslite_doubling_high_product adds 1 -
- * 2^30 to a negative product and truncates, which is the same as adding 2^30 and rounding down. 2 * sum does not
- * overflow, so this is one rounded high product.
+ *   2^30 to a negative product and truncates, which is the same as adding 2^30 and rounding down. 2 * sum does not
+ *   overflow, so this is one rounded high product.
  * - mslite_divide_by_power(p, right) = floor((p + 2^(right-1)) / 2^right) for p >= 0, and the same for p - 1 if p <
- * 0, because its threshold is one larger there. p + (p >> 31) is p or p - 1.
+ *   0, because its threshold is one larger there. p + (p >> 31) is p or p - 1.
  * - floor((q + 2^(right-1)) / 2^right) = floor((floor(q / 2^(right-1)) + 1) / 2): this function shifts, micro_stored
- * does the rest together with the zero point. */
+ *   does the rest together with the zero point. */
 MICRO_INLINE int32_t micro_rescale_twice(int32_t sum, int32_t multiplier, int32_t shift) {
   const int32_t product = micro_rounded_high_product(sum + sum, multiplier);
   return (product + (product >> 31)) >> shift;

@@ -54,7 +54,7 @@ class PlacedBuffers {
     return std::max(buffer.first, *std::max_element(buffer.last.begin(), buffer.last.end()));
   }
 
-  // A step can come before another only if its number is smaller. Only if this holds for all last steps, the order is
+  // A step can come before another only if its number is smaller. If that holds for all last steps, the order is
   // checked.
   bool LiveTogether(const Placed &a, const Placed &b) const {
     if (a.last < b.buffer->first) return !IsOverBefore(*a.buffer, b.buffer->first);
