@@ -246,7 +246,7 @@ mslite_status mslite_plan_crop(mslite_shape_context *context, const mslite_Crop 
     plan->size[i] = reference->rank == x->rank ? reference->dims[i] : mslite_new_symbol(context);
     const bool checkable = !mslite_is_symbol(x->dims[i]) && !mslite_is_symbol(plan->size[i]);
     if (offset < 0 || (checkable && (offset > x->dims[i] || plan->size[i] > x->dims[i] - offset))) {
-      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the reference does not fit into dimension %d", (int)i);
+      return mslite_shape_fail(context, MSLITE_ERROR_SHAPE, "the reference exceeds dimension %d", (int)i);
     }
   }
   return MSLITE_OK;

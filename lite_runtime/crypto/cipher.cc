@@ -146,7 +146,7 @@ Status EncryptFile(const NamedBytes &text, const mindspore::Key &key, const std:
   Libcrypto crypto;
   MSLITE_TRY(LoadLibcrypto(library, &crypto));
   std::vector<uint8_t> ivs((text.size + kTextPerBlock - 1) / kTextPerBlock * kIvSize);
-  if (!FillRandom(&ivs)) return Fail(mindspore::kLiteFileError, "/dev/urandom gives no random bytes");
+  if (!FillRandom(&ivs)) return Fail(mindspore::kLiteFileError, "cannot read random bytes from /dev/urandom");
   const uint8_t *iv = ivs.data();
   for (size_t begin = 0; begin < text.size; begin += kTextPerBlock, iv += kIvSize) {
     const size_t size = std::min(kTextPerBlock, text.size - begin);

@@ -32,7 +32,7 @@ Status FindProducers(const Loader &loader, const SubGraph &subgraph, std::vector
   for (const int32_t input : subgraph.inputs) {
     if (graph.tensors[static_cast<size_t>(input)].is_constant) {
       return loader.Error("graph '" + subgraph.name + "': its input '" +
-                          graph.tensors[static_cast<size_t>(input)].name + "' holds data");
+                          graph.tensors[static_cast<size_t>(input)].name + "' has constant data");
     }
     (*producers)[static_cast<size_t>(input)] = kGraphInput;
   }
@@ -186,8 +186,8 @@ Status LoadSubGraphs(Loader *loader) {
                                                    graph.subgraphs.size()));
     }
     if (node.inputs.size() != graph.subgraphs[static_cast<size_t>(target)].inputs.size()) {
-      return loader->Error(Describe(node) + ": gives graph '" + graph.subgraphs[static_cast<size_t>(target)].name +
-                           "' a wrong number of arguments");
+      return loader->Error(Describe(node) + ": calls graph '" + graph.subgraphs[static_cast<size_t>(target)].name +
+                           "' with a wrong number of arguments");
     }
   }
   return CheckModelInterface(*loader);

@@ -83,7 +83,7 @@ Status TrainerImpl::Create(const TrainerSettings &settings, std::unique_ptr<Trai
   const std::vector<std::string> names = settings.config.GetLossName();
   if (std::find(names.begin(), names.end(), "") != names.end()) {
     return Fail(mindspore::kLiteParamInvalid,
-                "TrainCfg::SetLossName: an empty name is part of every node's name; give a part of the loss's");
+                "TrainCfg::SetLossName: an empty name matches every node; set a part of the loss's name");
   }
   std::unique_ptr<TrainerImpl> made(new TrainerImpl(settings));
   if (settings.backbone != nullptr) MSLITE_TRY(JoinModels(settings.backbone, settings.file, &made->file_));

@@ -265,7 +265,7 @@ def test_other_bases_are_refused(folder: Path) -> None:
     (folder / "wide").mkdir()
     autoencoder(folder / "wide" / "net.onnx", 8, width=32)
     convert(folder / "wide" / "net.onnx", folder / "wide" / "base")
-    with pytest.raises(RuntimeError, match=r"'w0.lora_A' is \[2, 64\] where 'w0' of the model is float32 \[32, 32\]"):
+    with pytest.raises(RuntimeError, match=r"'w0.lora_A' is \[2, 64\], but 'w0' of the model is float32 \[32, 32\]"):
         base(folder / "wide" / "base.ms").load_adapter(folder / "other.ms")
 
 

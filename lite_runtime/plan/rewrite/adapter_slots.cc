@@ -50,7 +50,7 @@ class Slots {
   }
   Status Mismatch(const Tensor &own, const Tensor &given) const {
     return Fail(mindspore::kLiteParamInvalid, Intro() + "'" + given.name + "' is " +
-                                                  DimsText(given.dims.data(), given.dims.size()) + " where '" +
+                                                  DimsText(given.dims.data(), given.dims.size()) + ", but '" +
                                                   own.name + "' of the model is " + TypeName(own.type) + " " +
                                                   DimsText(own.dims.data(), own.dims.size()));
   }
