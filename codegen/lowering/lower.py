@@ -126,7 +126,7 @@ _REMEDIES = (
     ("known at run time only", "In generated C all shapes are fixed; use the runtime for this model"),
     ("leaves the shape of its output", "Fix the sizes that the model leaves open when it is converted: --inputShape"),
     ("no shape rule", "Write the operator in standard ones, or use another one"),
-    ("but kernels support at most", "Join or cut them in groups"),
+    ("but kernels support at most", "Join or split them in groups"),
     ("no kernel computes on these quantized", "Quantize the operator in another way, or keep it in float32"),
 )
 
