@@ -132,7 +132,7 @@ _REMEDIES = (
     ("known at run time only", "In generated C all shapes are fixed; use the runtime for this model"),
     ("leaves the shape of its output", "Fix the dynamic dimensions at conversion, with --inputShape"),
     ("no shape rule", "Replace the operator by standard ones"),
-    ("where kernels take at most", "Join or split them in groups"),
+    ("but kernels support at most", "Join or split them in groups"),
     ("no kernel computes on these quantized", "Quantize the operator differently, or keep it in float32"),
 )
 

@@ -92,7 +92,7 @@ def test_too_many_tensors_for_a_kernel_are_counted(tmp_path: Path) -> None:
     build = Builder()
     module = build.module(build.call(Concat(axis=0), *(build.input(2) for _ in range(65))))
     with pytest.raises(
-        LoweringError, match=r"65 tensors, where kernels take at most 64\. Join or split them in groups"
+        LoweringError, match=r"65 inputs and outputs, but kernels support at most 64\. Join or split them in groups"
     ):
         lowered(module, tmp_path)
 

@@ -145,7 +145,7 @@ def test_records_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     value = node_of(module, "dense").inputs[1]
     for count in (10 * 64 - 1, 10 * 3):
         value.quant = value.quant[:count]
-        with pytest.raises(RuntimeError, match="records do not fit"):
+        with pytest.raises(RuntimeError, match="parameters do not match"):
             run(module, samples(module, 1)[0], tmp_path)
 
 
