@@ -221,7 +221,7 @@ TEST(Variables, AreAssignedWhatHasTheirShape) {
     for (int step = 0; step < 3; ++step) {
       const Status status = Step(kDifferent, &model);
       if (status.IsOk()) continue;  // the updates of a step that holds its gradients come later
-      EXPECT_NE(status.ToString().find("another type or shape"), std::string::npos) << status.ToString();
+      EXPECT_NE(status.ToString().find("data type or shape differs"), std::string::npos) << status.ToString();
     }
   }
 }
