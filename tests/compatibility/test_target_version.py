@@ -115,7 +115,7 @@ def test_a_mindir_file_has_no_target_version(tmp_path: Path, capsys: pytest.Capt
     flags = (f"--outputFile={tmp_path / 'net'}", "--saveType=MINDIR", "--targetVersion=1.3")
     status, _, err = run(capsys, f"--modelFile={model}", *flags)
     assert status == 2
-    assert "targetVersion concerns .ms files" in err
+    assert "targetVersion applies to .ms files" in err
 
 
 def outputs(path: Path, *arrays: np.ndarray) -> list[np.ndarray]:

@@ -64,7 +64,7 @@ def test_an_unknown_section_is_a_warning() -> None:
 @pytest.mark.parametrize(
     ("section", "key", "end"),
     [
-        ("registry", "color", "; known are disable_fusion, fusion_blacklists, plugin_path"),
+        ("registry", "color", "; known names: disable_fusion, fusion_blacklists, plugin_path"),
         ("registry", "plugin_paht", "; did you mean `plugin_path`?"),
         ("common_quant_param", "quant_typ", "; did you mean `quant_type`?"),
         ("common_quant_param", "Bit_Num", "; did you mean `bit_num`?"),

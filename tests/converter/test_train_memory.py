@@ -339,7 +339,7 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     for wrong, reason in (
         ([*flags, f"--configFile={config}", "--trainMemory=64M"], "memory in [train_param]"),
         ([*flags, "--trainMemory=much"], "trainMemory must be MiB"),
-        ([*flags[:2], "--trainMemory=64M"], "trainMemory goes with trainModel=true"),
+        ([*flags[:2], "--trainMemory=64M"], "trainMemory needs trainModel=true"),
     ):
         assert main(wrong) == ExitStatus.WRONG_USAGE
         assert reason in capsys.readouterr().err

@@ -131,7 +131,7 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         ("--saveType=MINDIR", "the result is a .ms file"),
         ("--targetVersion=2.7", "leave it out"),
         ("--check", "it examines inference"),
-        ("--verify", "convert with --trainModel=false for it"),
+        ("--verify", "use it with --trainModel=false"),
     ],
 )
 def test_what_does_not_go_with_it(flag: str, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -139,7 +139,7 @@ def test_what_does_not_go_with_it(flag: str, reason: str, tmp_path: Path, capsys
     lenet(model, BATCH)
     status, _, err = _run(capsys, model, flag)
     assert status == 2
-    assert "INPUT ILLEGAL: trainModel=true does not go with" in err
+    assert "INPUT ILLEGAL: trainModel=true cannot be combined with" in err
     assert reason in err
 
 
