@@ -19,7 +19,7 @@ _STUMBLES = (
 observers: list[Callable[[Exception], None]] = []
 """Functions that are called with each unexpected error; fuzzing collects where these come from."""
 
-_REMEDY = "Check the model with the tools of its framework and export it again; if the model is valid, please report this error"
+_REMEDY = "Check the model with the tools of its framework and export it again; if it is valid, please report this"
 
 
 def _is_stumble(error: Exception) -> bool:

@@ -44,7 +44,7 @@ def test_a_file_that_the_runtime_refuses_is_not_written(tmp_path: Path, capfd: p
     target.write_bytes(b"what was there before")
     assert convert_with(model, write_plugin(tmp_path, BREAK)) == 3
     said = capfd.readouterr().err
-    assert "the runtime cannot build the result, which is not written" in said
+    assert "the runtime cannot build the result; it was not written" in said
     assert "zero point 1000" in said
     assert ".part" not in said
     assert target.read_bytes() == b"what was there before"

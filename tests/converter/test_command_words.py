@@ -143,7 +143,7 @@ def test_switches_and_blanks(line: list[str], tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Said before anything is computed."""
     assert converter(["--modelFile=a.onnx", f"--outputFile={tmp_path / 'none' / 'net'}"]) == 1
-    assert f"cannot be written: there is no folder '{tmp_path / 'none'}'" in capsys.readouterr().err
+    assert f"cannot be written: the folder '{tmp_path / 'none'}' does not exist" in capsys.readouterr().err
 
 
 def test_values_of_configuration_files_in_any_case() -> None:

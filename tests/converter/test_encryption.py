@@ -228,7 +228,7 @@ def test_what_does_not_fit_into_one_file(folder: Path, tmp_path: Path, monkeypat
     with pytest.raises(ValueError, match="2 GiB"):
         save_sealed(module, tmp_path / "net.ms", lambda content: content)
     options = Options(folder / "net.onnx", tmp_path / "net", framework=FmkType.ONNX, encryption=Encryption(KEY))
-    with pytest.raises(ConversionError, match="Leave --encryptKey out"):
+    with pytest.raises(ConversionError, match="Leave out --encryptKey"):
         convert(options)
     assert not list(tmp_path.iterdir())
 

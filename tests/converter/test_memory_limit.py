@@ -46,7 +46,7 @@ def test_wrong_spellings(text: str) -> None:
 def test_a_wrong_flag_is_wrong_usage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model = small_network(tmp_path / "net.onnx")
     assert main([f"--modelFile={model}", f"--outputFile={tmp_path / 'net'}", "--memoryLimit=much"]) == 2
-    assert "memoryLimit must be MiB, or a number with" in capsys.readouterr().err
+    assert "memoryLimit must be a number of MiB, or a number with" in capsys.readouterr().err
 
 
 def test_the_sum_counts() -> None:

@@ -338,7 +338,7 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert f"does not fit into 1 KiB. The least is --trainMemory={least >> 10}K" in capsys.readouterr().err
     for wrong, reason in (
         ([*flags, f"--configFile={config}", "--trainMemory=64M"], "memory in [train_param]"),
-        ([*flags, "--trainMemory=much"], "trainMemory must be MiB"),
+        ([*flags, "--trainMemory=much"], "trainMemory must be a number of MiB"),
         ([*flags[:2], "--trainMemory=64M"], "trainMemory needs trainModel=true"),
     ):
         assert main(wrong) == ExitStatus.WRONG_USAGE
