@@ -1,6 +1,6 @@
-"""The element types for which the CPU runtime of each version has a kernel, as its registrations say.
+"""The element types for which the CPU runtime of each version registers kernels.
 
-float16 kernels, which 64-bit ARM has besides, are left out: where they are not switched on, float16 runs as float32.
+The float16 kernels of 64-bit Arm are not included: unless they are enabled, float16 runs as float32.
 """
 
 from __future__ import annotations

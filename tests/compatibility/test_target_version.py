@@ -97,7 +97,7 @@ def test_a_node_that_cannot_be_written_otherwise_is_a_blocker(
     status, out, err = run(capsys, f"--modelFile={model}", f"--outputFile={tmp_path / 'net'}", "--targetVersion=1.3")
     assert status == 3
     assert "MindSpore Lite 1.3 cannot run the model" in err
-    assert "mslite.Determinant 'det': MindSpore Lite 1.3 does not have this operator of mslite's. Leave" in err
+    assert "mslite.Determinant 'det': MindSpore Lite 1.3 does not have this Custom operator of mslite. Leave" in err
     assert out.splitlines()[-1] == "Convert failed. Ret: Fail to support."
     assert not (tmp_path / "net.ms").exists()
 
@@ -229,7 +229,7 @@ def test_float16_results_are_bits_for_2_x(tmp_path: Path, capsys: pytest.Capture
     _, out = convert(capsys, model)
     assert "runs in     mslite, MindSpore Lite 1.3, 1.5\n" in out
     assert (
-        "not in      MindSpore Lite 2.0, 2.7: it takes the bits of float16 inputs and outputs for other numbers" in out
+        "not in      MindSpore Lite 2.0, 2.7: it misinterprets the bits of float16 inputs and outputs" in out
     )
     wide, out = convert(capsys, model, "--targetVersion=2.0")
     assert {value.dtype for value in (*wide.main.inputs, *wide.main.outputs)} == {DataType.FLOAT32}
@@ -263,7 +263,7 @@ def test_2_0_refuses_loops_by_name(tmp_path: Path, capsys: pytest.CaptureFixture
     model = save(tmp_path / "net.onnx", nodes, {"x": [2, 3]}, {"y": [2, 3]})
     status, _, err = run(capsys, f"--modelFile={model}", f"--outputFile={tmp_path / 'net'}", "--targetVersion=2.0")
     assert status == 3
-    assert "MindSpore Lite 2.0 does not come back from every loop" in err
+    assert "MindSpore Lite 2.0 does not return from some loops" in err
 
 
 def test_2_0_gets_no_layout_from_constants(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -55,7 +55,7 @@ def test_the_sum_counts() -> None:
         assert not may_spend(50 << 20)
         assert may_spend(30 << 20)
         with pytest.raises(
-            ConversionError, match=r"two takes 20 MiB, with 90 MiB before it; .* 100 MiB.*--memoryLimit"
+            ConversionError, match=r"two takes 20 MiB, after 90 MiB that are already used; .* 100 MiB.*--memoryLimit"
         ):
             spend(20 << 20, "two")
         with memory_limited(None):  # another conversion within it
