@@ -82,7 +82,7 @@ def test_what_is_not_checked_is_said(tmp_path: Path) -> None:
 def test_weights_in_a_file_of_their_own_are_not_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(convert_module, "save", partial(save_module, side_file_limit=1))
     report = convert(Options(small_network(tmp_path / "net.onnx"), tmp_path / "net"))
-    assert any(f"in a file of their own, {report.files[0].name}" in note for note in report.notes)
+    assert any(f"in a separate file, {report.files[0].name}" in note for note in report.notes)
 
 
 def test_mindir_files_are_not_checked(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def test_an_unknown_key() -> None:
 @pytest.mark.parametrize(
     ("shapes", "message"),
     [
-        ("picture:[n,2,6,5]", "'picture', which is no input of the model; its inputs are 'image'"),
+        ("picture:[n,2,6,5]", "'picture', which is not an input of the model; its inputs are 'image'"),
         ("image:[n,2,6]", "'image' has 4 dimensions, 3 were given"),
         ("image:[n,n,6,5]", "dimension 1 is 2 in the model, not up to 8"),
     ],
