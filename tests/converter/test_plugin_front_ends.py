@@ -130,7 +130,7 @@ def test_a_caffe_layer_whose_shape_nobody_tells(tmp_path: Path, capsys: pytest.C
     )
     text, blobs = caffe.write(tmp_path, caffe.one("H", {"x": caffe.random(1, 8)}))
     assert convert(text, write_plugin(tmp_path, plugin), f"--weightFile={blobs}") == 3
-    assert "the shapes of Custom nodes of type 'Unknown' are not known" in capsys.readouterr().err
+    assert "the output shapes of Custom nodes of type 'Unknown' are unknown" in capsys.readouterr().err
 
 
 # ---- whole files ----

@@ -182,11 +182,11 @@ def test_attributes_come_back_as_they_were_given() -> None:
                         "node.attributes; return Value('stray', DataType.FLOAT32, (1, 4))"), 1,
          ["with the node parsers of", "the graph is not valid", "reads 'stray', which nothing has produced before it"]),
         (PARSER.replace("TensorType(inputs[0].dtype, ", "("), 3, ["the shape rule of 'Halves' in", "not a TensorType"]),
-        (PARSER.replace("inputs[0].shape", "inputs[5].shape"), 3, ["'Halves' fails with IndexError", "plugin.py, line 6"]),
-        (PARSER.replace("(*rest, last //", "(*rest, -last //"), 3, ["returns the shape (1, -4), in which -4 is no size"]),
-        (PARSER.replace("    *rest", "    raise ValueError('odd')\n    *rest"), 3, ["odd (so says the shape rule of 'Halves')"]),
+        (PARSER.replace("inputs[0].shape", "inputs[5].shape"), 3, ["'Halves' failed with IndexError", "plugin.py, line 6"]),
+        (PARSER.replace("(*rest, last //", "(*rest, -last //"), 3, ["returned the shape (1, -4), in which -4 is not a valid dimension"]),
+        (PARSER.replace("    *rest", "    raise ValueError('odd')\n    *rest"), 3, ["odd (from the shape rule of 'Halves')"]),
         ("\n".join(PARSER.splitlines()[:2] + PARSER.splitlines()[8:]), 3,
-         ["the shapes of Custom nodes of type 'Halves' are not known", "docs/extending.md"]),
+         ["the output shapes of Custom nodes of type 'Halves' are unknown", "docs/extending.md"]),
     ],
 )  # fmt: skip
 def test_what_is_said_of_a_wrong_plugin(
