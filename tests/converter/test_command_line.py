@@ -62,7 +62,7 @@ def test_the_layout_of_images(
     shape, layout = ((1, 5, 8, width), Format.NCHW) if kept else ((1, 8, width, 5), Format.NHWC)
     assert (value.shape, value.format) == (shape, layout)
     assert f"input       'x': {list(shape)}, {layout.name}" in out
-    assert ("because it is 3 wide" in out) == (kept and not flags)
+    assert ("because its width is 3" in out) == (kept and not flags)
 
 
 def test_the_suffix_is_added_once(model: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -126,6 +126,6 @@ def test_a_fusion_that_there_is_not_is_said(tmp_path: Path, capsys: pytest.Captu
         == 0
     )
     out = capsys.readouterr().out
-    assert "fusion_blacklists names 'ConvActivationFussion', which is no fusion of mslite's" in out
+    assert "fusion_blacklists: 'ConvActivationFussion' is not a fusion of mslite" in out
     assert "'ConvActivationFusion'" not in out
     assert "'ConvAddFusion'" not in out

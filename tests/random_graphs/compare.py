@@ -107,7 +107,7 @@ def _needs_sizes(model: ModelProto, refusal: str) -> bool:
     fixed = {tensor.name for tensor in model.graph.initializer}
     reshaped = any(node.op_type == "Reshape" and node.input[1] not in fixed for node in model.graph.node)
     listed = any(node.op_type == "ConcatFromSequence" for node in model.graph.node)  # ONNX gives no rank for these
-    if "the rank of its input is not known" in refusal or "the number of dimensions" in refusal:
+    if "the rank of its input is unknown" in refusal or "the number of dimensions" in refusal:
         return branched or reshaped or listed
     return "Give --inputShape" in refusal and "is not fixed" in refusal and (opened or batched)
 
