@@ -309,7 +309,7 @@ def test_recurrent_weights_are_refused_or_frozen() -> None:
     names = ("RNNSequence_0/c0", "RNNSequence_0/c1")
     with pytest.raises(ConversionError) as caught:
         training_graph(net().module(), TrainSettings(Loss.SQUARED))
-    assert f"its weights have no gradient here. Train the rest, frozen={','.join(names)}" in str(caught.value)
+    assert f"training of its weights is not supported. Train the rest, frozen={','.join(names)}" in str(caught.value)
     made = training_graph(net().module(), TrainSettings(Loss.SQUARED, frozen=frozenset(names)))
     assert made.parameters == ("MatMulFusion_1/c0",)
 

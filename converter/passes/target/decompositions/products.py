@@ -114,7 +114,7 @@ def _as_matrices(a: Value, b: Value, op: MatMulFusion, writer: Writer) -> tuple[
 
 
 def _renamed(new: Value, old: Value) -> Value:
-    """Gives a value the name and the quantization parameters of the value that it replaces."""
+    """Gives a value the quantization parameters of the value that it replaces, and returns it."""
     new.quant = old.quant
     return new
 
