@@ -154,7 +154,7 @@ test-armv7: $(BUILD)/cases.bin
 test-portable:
 	@.ci/check_portable
 
-# ---- what takes too long for CI: in parts, each of at most 80 minutes on two cores; CONTRIBUTING.md says when each ran last ------
+# ---- what takes too long for CI: in parts, each of at most 80 minutes on two cores; last runs: docs/developers/checks.md -----
 
 SLOW_PARTS := check-models check-graphs check-fuzz-parsers check-fuzz-runtime check-avx512 check-marked check-soak check-compilers
 .PHONY: check-slow $(SLOW_PARTS) check-compilers-x86 check-compilers-arm64 check-compilers-armv7

@@ -136,8 +136,8 @@ MODELS: dict[Model, dict[str, tuple[str, str, str]]] = {
         "foo": ("Foo", "known in the ONNX standard", NOT_KNOWN),
     },
     onnx_attributes: {
-        "stem": ("Conv", "attribute is not understood", "about 100.0 % of the known FLOPs"),
-        "leaky": ("LeakyRelu", "attribute is not understood", NOT_KNOWN),
+        "stem": ("Conv", "attribute is not supported", "about 100.0 % of the known FLOPs"),
+        "leaky": ("LeakyRelu", "attribute is not supported", NOT_KNOWN),
     },
     onnx_shapes: {
         "mismatch": ("Add", "16 and 5 do not broadcast", "0.0 % of the known FLOPs"),
