@@ -112,7 +112,7 @@ def test_a_schedule_is_replaced_and_the_decorator_adds_to_it() -> None:
         ("module.main.nodes[0].no_such_thing", 1, ["the pass 'P' failed with AttributeError", "plugin.py, line 4"]),
         ("raise ConversionError('the pass says no')", 1, ["the pass says no"]),
         ("module.main.nodes.pop(0)", 1, ["the pass 'P' of", "the graph is not valid. Correct the plug-in:",
-                                         "which nothing has produced before it"]),
+                                         "which is not produced before it"]),
         ("module.main.outputs.clear()", 1, ["the main graph has no output"]),
         ("module.main.nodes.append(None)", 1, ["the graph is not valid", "NoneType"]),
         ("a, b = module.main.nodes[:2]; a.set_inputs([b.output])", 1, ["is part of a cycle"]),

@@ -180,7 +180,7 @@ def test_attributes_come_back_as_they_were_given() -> None:
         (PARSER.replace("node.attribute(\"by\", 2)", "2"), 3, ["attribute 'by': its parser in", "does not read it"]),
         (PARSER.replace("return custom(\"Halves\", by=node.attribute(\"by\", 2))",
                         "node.attributes; return Value('stray', DataType.FLOAT32, (1, 4))"), 1,
-         ["with the node parsers of", "the graph is not valid", "reads 'stray', which nothing has produced before it"]),
+         ["with the node parsers of", "the graph is not valid", "reads 'stray', which is not produced before it"]),
         (PARSER.replace("TensorType(inputs[0].dtype, ", "("), 3, ["the shape rule of 'Halves' in", "not a TensorType"]),
         (PARSER.replace("inputs[0].shape", "inputs[5].shape"), 3, ["'Halves' failed with IndexError", "plugin.py, line 6"]),
         (PARSER.replace("(*rest, last //", "(*rest, -last //"), 3, ["returned the shape (1, -4), in which -4 is not a valid dimension"]),
