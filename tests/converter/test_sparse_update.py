@@ -137,7 +137,7 @@ def test_what_comes_before_stays_on_integers(tmp_path: Path, monkeypatch: pytest
         ("conv3=bias", "", "'conv3' is not a layer with weights; did you mean `conv1`?"),
         ("conv2=weights:9", "", "'conv2' has 6 input channels, not 9"),
         ("relu3=bias", "", "'relu3' is not a layer with weights"),
-        ("conv2=weight", "", "'weight' says nothing; write weights"),
+        ("conv2=weight", "", "'weight' is not valid; write weights"),
         ("conv2=weights:0", "", "must be a share above 0 and up to 1, or a number of channels"),
         ("conv2=weights:1/0", "", "must be a share above 0 and up to 1, or a number of channels"),
         ("conv2=weights:3/2", "", "must be a share above 0 and up to 1, or a number of channels"),

@@ -94,7 +94,7 @@ def _partial(module: Module) -> None:
         (_swap, "reads 'y', which is not produced before"),
         (_bad_use, "node 'abs' reads value 'x' 1 times, recorded are 0"),
         (_stale_use, "has the user 'ghost', which is in no graph"),
-        (_operands, "it has 3 inputs, declared are 1"),
+        (_operands, "it has 3 inputs; 1 are declared"),
         (_names, "2 nodes are named 'abs'"),
         (_value_names, "2 values are named 'x'"),
         (_no_output, "the main graph has no output"),
