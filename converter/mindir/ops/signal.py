@@ -7,7 +7,7 @@ from ._declare import Operator, boolean, long, operator
 
 @operator(1150, inputs="x [length] [axis]", onnx="DFT STFT", custom_type="mslite.Dft")
 class Dft(Operator):
-    """Discrete Fourier transform along one dimension; the last dimension is 1 for real numbers, 2 for complex numbers.
+    """Discrete Fourier transform along one dimension; the last dimension is 1 (real) or 2 (complex).
 
     The signal is cropped or padded with zeros to `length`; if it is missing or 0, the size is kept (`onesided` and
     `inverse`: 2 * (size - 1)). The input `axis` overrides the attribute.
