@@ -15,7 +15,12 @@ from typing import Any
 from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).resolve().parents[2]
-HOME = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "SECURITY.md": "security_policy.md", "CHANGELOG.md": "changelog.md"}
+HOME = {
+    "README.md": "index.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "SECURITY.md": "security_policy.md",
+    "CHANGELOG.md": "changelog.md",
+}
 PYTHON_API = (
     "mslite.model", "mslite.tensor", "mslite.context", "mslite.types", "mslite.parallel_runner", "mslite.model_group", "mslite.training",
     "mslite.predictor", "mslite.devices", "mslite.converter.converter_api", "mslite.converter.registry", "mslite.onnx_backend",
@@ -30,7 +35,9 @@ def on_files(files: Files, config: Any) -> Files:
     api = "# Python API\n\n" + "\n\n".join(f"::: {module}" for module in PYTHON_API) + "\n"
     files.append(File.generated(config, "api/python.md", content=api))
     notes = [file for file in files if file.src_uri.startswith("developers/")]
-    rows = "\n".join(f"- [{Path(file.src_uri).stem}]({Path(file.src_uri).name})" for file in notes if file.src_uri.endswith(".md"))
+    rows = "\n".join(
+        f"- [{Path(file.src_uri).stem}]({Path(file.src_uri).name})" for file in notes if file.src_uri.endswith(".md")
+    )
     files.append(File.generated(config, "developers/index.md", content=f"# Measurements and design notes\n\n{rows}\n"))
     wanted = dict(HOME)
     queue = [*HOME, *(f"docs/{file.src_uri}" for file in files if file.src_uri.endswith(".md"))]
@@ -82,7 +89,11 @@ def _place(source: str) -> str:
         return source.removeprefix("docs/")
     if (ROOT / source).is_dir():
         return f"source/{source}/index.md"
-    return f"source/{source}" if source.endswith(".md") or PurePosixPath(source).suffix in (".svg", ".png") else f"source/{source}.txt"
+    return (
+        f"source/{source}"
+        if source.endswith(".md") or PurePosixPath(source).suffix in (".svg", ".png")
+        else f"source/{source}.txt"
+    )
 
 
 def _targets(page: str) -> list[str]:

@@ -228,9 +228,7 @@ def test_float16_results_are_bits_for_2_x(tmp_path: Path, capsys: pytest.Capture
     model = save(tmp_path / "net.onnx", nodes, {"x": [2, 3]}, {"y": [2, 3]}, kind=TensorProto.FLOAT16)
     _, out = convert(capsys, model)
     assert "runs in     mslite, MindSpore Lite 1.3, 1.5\n" in out
-    assert (
-        "not in      MindSpore Lite 2.0, 2.7: it misinterprets the bits of float16 inputs and outputs" in out
-    )
+    assert "not in      MindSpore Lite 2.0, 2.7: it misinterprets the bits of float16 inputs and outputs" in out
     wide, out = convert(capsys, model, "--targetVersion=2.0")
     assert {value.dtype for value in (*wide.main.inputs, *wide.main.outputs)} == {DataType.FLOAT32}
     assert "runs in     mslite, MindSpore Lite 1.3, 1.5, 2.0, 2.7\n" in out

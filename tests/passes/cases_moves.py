@@ -80,9 +80,7 @@ CASES = {
         lambda: list_write(rows=2),
         "not one row",
     ),
-    "CastFusion": Case(
-        ((lambda: casts(DataType.INT64), ["Cast"]),), lambda: casts(DataType.BOOL), "is not lossless"
-    ),
+    "CastFusion": Case(((lambda: casts(DataType.INT64), ["Cast"]),), lambda: casts(DataType.BOOL), "is not lossless"),
     "TransposeFusion": Case(((transposes, ["Transpose"]),), transposes_unknown, "different lengths"),
     "ReshapeReshapeFusion": Case(((reshapes, ["Reshape"]),), reshapes_unknown, "more than one dynamic dimension"),
     "TransposeMatMulFusion": Case(

@@ -252,7 +252,7 @@ def test_a_shared_weight_is_stored_once() -> None:
 
 
 def test_ascend_is_refused() -> None:
-    with pytest.raises(ConversionError, match="Ascend is not a target"):
+    with pytest.raises(ConversionError, match="Ascend is unsupported"):
         quantized(image_network(), full(target_device="ASCEND"))
 
 

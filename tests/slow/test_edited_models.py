@@ -98,7 +98,7 @@ def _makes_sense(model: ModelProto, inputs: Mapping[str, Array]) -> bool:
     return all(bool(np.all(np.isfinite(array))) for array in found.values())
 
 
-@pytest.mark.skipif(not ENTRIES, reason="the open model set is not there")
+@pytest.mark.skipif(not ENTRIES, reason="the shared models are not here")
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.path)
 def test_edited_models_are_computed_as_onnxruntime_does(entry: Entry, tmp_path: Path) -> None:
     model = onnx.load(entry.source)

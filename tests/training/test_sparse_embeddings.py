@@ -113,7 +113,10 @@ def test_gradients_and_momentum_are_refused(tmp_path: Path, capfd: pytest.Captur
 @pytest.mark.parametrize(
     ("settings", "reasons"),
     [
-        ({"optimizer": Optimizer.ADAMW, "weight_decay": 0.1}, ["optimizer=AdamW also changes rows", "weight_decay changes"]),
+        (
+            {"optimizer": Optimizer.ADAMW, "weight_decay": 0.1},
+            ["optimizer=AdamW also changes rows", "weight_decay changes"],
+        ),
         ({"clip_norm": 1.0}, ["clip_norm needs"]),
     ],
 )

@@ -232,7 +232,7 @@ def test_accumulated_gradients() -> None:
     assert model.get_gradients() == []
     with pytest.raises(RuntimeError, match=r"gradient .* is missing"):
         model.apply_gradients(halves[:1])
-    with pytest.raises(RuntimeError, match="'x' is no gradient of the model"):
+    with pytest.raises(RuntimeError, match="'x' is not a gradient of the model"):
         model.apply_gradients([mslite.Tensor.from_numpy(np.zeros(3, np.float32), "x"), *halves])
 
 

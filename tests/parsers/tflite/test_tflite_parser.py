@@ -195,7 +195,7 @@ def test_all_blocking_nodes_are_reported_at_once(tmp_path: Path) -> None:
         (b"", "empty"),
         (b"short", "too few"),
         (b"\0" * 100, "TFL3 is missing"),
-        (b"\x10\0\0\0TFL3" + b"\xff" * 40, "not a sound"),
+        (b"\x10\0\0\0TFL3" + b"\xff" * 40, "not a valid"),
     ],
 )
 def test_things_that_are_no_models(data: bytes, message: str, tmp_path: Path) -> None:

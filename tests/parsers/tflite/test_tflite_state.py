@@ -199,7 +199,7 @@ def test_variable_that_nothing_assigns_is_refused(tmp_path: Path) -> None:
     )
     with pytest.raises(ConversionError) as caught:
         converted(build(graph), tmp_path)
-    assert "nothing in the file gives the variable 'total' a value" in caught.value.blockers[0].reason
+    assert "the file has no value for the variable 'total'" in caught.value.blockers[0].reason
 
 
 def counted(test: int = 4) -> bytes:

@@ -91,7 +91,9 @@ def _groups(body: Body, columns: int, blocks: int) -> npt.NDArray[np.int64]:
         raise body.block(f"{given.size} groups (g_idx) do not fit {columns} rows", "Export the model again")
     groups = given.reshape(-1)[:columns].astype(np.int64)
     if groups.size and not (groups.min() >= 0 and groups.max() < blocks):
-        raise body.block(f"a group index (g_idx) is not one of the {blocks} groups with scales", "Export the model again")
+        raise body.block(
+            f"a group index (g_idx) is not one of the {blocks} groups with scales", "Export the model again"
+        )
     return groups
 
 
