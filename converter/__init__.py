@@ -1,1 +1,1 @@
-"""The offline half of mslite: source models in, optimized `.ms` files out."""
+"""Converts source models to optimized `.ms` files."""

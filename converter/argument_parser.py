@@ -1,4 +1,9 @@
-"""argparse for our programs: a blank in place of `=`, any case of enumerated values, and errors of one line and a hint."""
+"""An argparse parser for mslite's programs.
+
+It accepts `--name value` as well as `--name=value`, ignores the case of enumerated values, and reports an error in one
+line
+with a hint.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +22,8 @@ _TRUTH = {"true": True, "false": False}
 
 
 def one_of(*allowed: str) -> Callable[[str], str]:
-    """The type of a flag with these values. Raises ArgumentTypeError for others."""
+    """Returns the argparse type of a flag that has one of these values. The type raises ArgumentTypeError for other
+    values."""
 
     def value(text: str) -> str:
         found = canonical(text, allowed)
@@ -32,13 +38,13 @@ def one_of(*allowed: str) -> Callable[[str], str]:
 
 
 class CommandParser(argparse.ArgumentParser):
-    """A parser of flags with values (`metavar`), switches, and words that stand alone."""
+    """A parser of flags with values (`metavar`), switches, and positional arguments."""
 
     def __init__(self, program: str, description: str, examples: str = "") -> None:
         super().__init__(program, description=description, epilog=examples, allow_abbrev=False, add_help=False)
 
     def add_own(self) -> None:
-        """The flags that every program has: the last group."""
+        """Adds the flags that every program has, as the last group."""
         own = self.add_argument_group("help")
         own.add_argument(
             "--version",
@@ -46,23 +52,24 @@ class CommandParser(argparse.ArgumentParser):
             version=f"{self.prog} (mslite) {mslite.__version__}",
             help="print the version",
         )
-        own.add_argument("-h", "--help", action="help", help="print this")
+        own.add_argument("-h", "--help", action="help", help="print this help")
 
     def parse_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
-        """As argparse's. Says which flag is wrong before it says which one is missing."""
+        """Parses the command line as argparse does, but reports invalid flags before missing ones."""
         words = list(joined(sys.argv[1:] if args is None else args, self._takes))
         end = words.index("--") if "--" in words else len(words)
         checked = [one for word in words[:end] if (one := self._checked(word) if word.startswith("-") else word)]
         return super().parse_args([*checked, *words[end:]], namespace)
 
     def _checked(self, word: str) -> str:
-        """A flag as argparse takes it: a switch alone, or not at all where its value is false. Ends with an error for others."""
+        """Returns a flag in argparse's form: a switch without its value, or "" if its value is false. Exits if it is
+        invalid."""
         name, equals, value = word.partition("=")
         action = self._option_string_actions.get(name)
         if action is None and word != "-":
             bare = name.lstrip("-")
             if bare.lower() in [action.dest for action in self._actions if not action.option_strings]:
-                self.error(f"{name} is not a valid flag; {bare.upper()} is given without one")
+                self.error(f"{name} is not a valid flag; give {bare.upper()} without a flag")
             flags = [option[2:] for option in self._option_string_actions if option.startswith("--")]
             self.error(f"{name} is not a valid flag{meant_flag(word, flags)}")
         if action is not None and not equals and _needs_value(action):
@@ -72,10 +79,10 @@ class CommandParser(argparse.ArgumentParser):
         return word
 
     def error(self, message: str) -> NoReturn:
-        """Ends with the reason and a hint."""
+        """Prints the reason and a hint, and exits with status 2."""
         message = re.sub(r"^argument ([^:]*): ", lambda found: f"{found[1].split('/')[0]}: ", message)
         message = re.sub(
-            r"^unrecognized arguments: (.*)$", r"one word too many: \1 (values with blanks need quotes)", message
+            r"^unrecognized arguments: (.*)$", r"unexpected argument: \1 (values with blanks need quotes)", message
         )
         message = re.sub(
             r"^(--[^ :]+): ignored explicit argument (.*)$", r"\1 is a switch and takes no value, not \2", message
@@ -83,13 +90,13 @@ class CommandParser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message}\n{self.prog} --help shows the flags\n")
 
     def format_help(self) -> str:
-        """Groups in the order in which they were added, required flags marked."""
+        """Returns the help text: the groups in the order in which they were added, with required flags marked."""
         words = [action for action in self._actions if not action.option_strings]
         needed = [_shown(action) for action in self._actions if action.option_strings and action.required]
         usage = " ".join([self.prog, *(_word(action) for action in words), *needed, "[options]"])
         parts = [f"usage: {usage}\n", f"{self.description}\n"]
         if words:
-            parts.append(group("words", ((_word(action), action.help or "") for action in words)))
+            parts.append(group("arguments", ((_word(action), action.help or "") for action in words)))
         for each in self._action_groups:
             actions = [action for action in each._group_actions if action.option_strings]
             actions.sort(key=lambda action: not action.required)  # the required ones first

@@ -1,4 +1,5 @@
-"""What a failed conversion says: all unsupported nodes, not those of the first stage alone, and its share of the work."""
+"""Completes the error of a failed conversion: adds unsupported nodes that later stages find, and each node's share of
+the work."""
 
 from __future__ import annotations
 
@@ -15,10 +16,12 @@ from mslite.converter.shares import shares_by_name
 
 
 def complete(error: ConversionError, file: Path, module: Module | None, settings: Settings) -> ConversionError:
-    """The same error, with the nodes that later stages would name, and every blocking node's share of the work.
+    """Returns the error with the unsupported nodes that later stages find, and each unsupported node's share of the
+    work.
 
-    `module` is what the passes made of the model so far; None when it is the front end that failed: its module, with
-    stand-ins, gets its shapes here. An error that concerns no nodes, or has no module, stays as it is.
+    `module` is the module in the state that the passes left it in. It is None if the front end failed: shapes are then
+    inferred here for its module, with stand-ins for unsupported nodes. An error without nodes or module is returned as
+    it is.
     """
     seen = error.module if module is None else module
     if not error.blockers or seen is None:
@@ -38,7 +41,7 @@ def complete(error: ConversionError, file: Path, module: Module | None, settings
 
 
 def _of_shapes(module: Module, settings: Settings, named: Container[str]) -> tuple[Blocker, ...]:
-    """Nodes that the front end understood, and whose shapes contradict each other. Fills the shapes of all others."""
+    """Infers the shapes of a parsed module; returns the nodes whose shapes contradict each other."""
     context = Context(settings, settings.source_layout)
     try:
         freeze_inputs(module, context)

@@ -1,4 +1,4 @@
-"""Whether the runtime builds the file that a conversion made: looked at before the file gets its name."""
+"""Checks that the runtime can build the converted file, before the file is renamed to its final name."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.options import Options, SaveType
 
 _OPEN_SIZES = (1, 8, 64, 512)
-"""Of inputs, where the file leaves them open; the first that the operators take counts."""
+"""Sizes that are tried for dynamic dimensions, until the runtime can build the file."""
 
 
-_FAULT = "It is a fault of the converter: please report it. Without fusions (--optimize=none) the model may go through."
-_DAMAGED = "The model is damaged, or holds what this version does not run: check the file, or export it again."
-"""Of `.ms` files, whose graph is taken as it is."""
+_FAULT = "This is a bug of the converter: please report it. Without fusions (--optimize=none) the model may convert."
+_DAMAGED = "The model is damaged, or has operators that this version does not run: check the file, or export it again."
+"""For `.ms` sources, whose graph is not parsed from another format."""
 
 
 class BuildCheck:
-    """The check of one result. `run` is for the writer of the file; `notes` say where nothing was checked, and why."""
+    """The check of one result: the writer of the file calls `run`; `notes` returns why a check was skipped."""
 
     def __init__(self, module: Module, options: Options, framework: FmkType) -> None:
         self._notes: list[str] = []
@@ -38,14 +38,14 @@ class BuildCheck:
         self.run: Callable[[Path], None] | None = None if self._reason else self._check
 
     def notes(self, files: Sequence[Path]) -> list[str]:
-        """What the check of the files that were written has to say."""
+        """Returns the notes of the check, for the files that were written."""
         reason = self._reason
         if not reason and len(files) > 1:
-            reason = f"its weights are in a file of their own, {files[0].name}"
+            reason = f"its weights are in a separate file, {files[0].name}"
         return [f"whether the runtime builds the result was not checked: {reason}"] if reason else self._notes
 
     def _check(self, file: Path) -> None:
-        """Builds the file, still under another name. Raises ConversionError where the runtime refuses it."""
+        """Builds the file, which still has a temporary name. Raises ConversionError if the runtime cannot build it."""
         problem, is_final = self._training(file) if self._trains else self._inference(file)
         if not problem:
             return
@@ -54,12 +54,13 @@ class BuildCheck:
             self._notes.append(f"whether the runtime builds the result is not known: {problem}")
             return
         raise ConversionError(
-            f"{self._source}: the runtime cannot build the result, which is not written. {self._blame}\n{problem}",
+            f"{self._source}: the runtime cannot build the result; it was not written. {self._blame}\n{problem}",
             code=ReturnCode.NOT_SUPPORTED,
         )
 
     def _inference(self, file: Path) -> tuple[str, bool]:
-        """Why the file cannot be built, and whether it is to blame."""
+        """Returns why the file cannot be built ("" if it can), and whether this is certain to be a fault of the
+        file."""
         found = []
         for size in _OPEN_SIZES if self._is_open else _OPEN_SIZES[:1]:
             found.append(_native.check_build(file, size))
@@ -68,7 +69,7 @@ class BuildCheck:
         return next((one for one in found if not one[1]), found[0])
 
     def _training(self, file: Path) -> tuple[str, bool]:
-        from mslite import _codegen  # which other conversions do not need
+        from mslite import _codegen  # only training models need it
 
         try:
             _codegen.step_arena(file, _native.isas(), 1)
@@ -78,7 +79,7 @@ class BuildCheck:
 
 
 def _not_checked(module: Module, options: Options) -> str:
-    """Why the file is not built; "" where it is."""
+    """Returns why the check is skipped; "" if it is not."""
     if options.save_type is SaveType.MINDIR:
         return "it is a .mindir file, which is converted to a .ms file before it runs"
     if options.encryption.encrypt_key is not None:
@@ -92,15 +93,15 @@ def _not_checked(module: Module, options: Options) -> str:
         if isinstance(node.op, Custom)
     }
     if customs:
-        return f"kernels for {', '.join(sorted(customs))} are not in this process"
+        return f"no kernels for {', '.join(sorted(customs))} are registered in this process"
     size = _decoded_bytes(value for graph in module.graphs for value in graph.values())
     if not may_spend(size):
-        return f"decoding its constants takes {shown(size)}, more than the conversion may take (--memoryLimit)"
+        return f"decoding its constants takes {shown(size)}, more than the conversion may use (--memoryLimit)"
     return ""
 
 
 def _decoded_bytes(values: Iterable[Value]) -> int:
-    """Bytes of the float32 numbers that loading makes of stored constants."""
+    """Returns the bytes of constants that are decoded to float32 when the file is loaded."""
     return sum(
         4 * prod(value.shape or ())
         for value in values

@@ -1,4 +1,4 @@
-"""`converter_lite`: the command line of the converter."""
+"""`converter_lite`: the command-line program of the converter."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _ORIGINAL_ITEMS = frozenset(
         "outputDataFormat", "saveType", "trainModel",
     }
 )  # fmt: skip
-"""What MindSpore Lite has a line for; of others the reason is all there is to say."""
+"""Checks for which MindSpore Lite prints `Init <item> failed.` after the reason."""
 
 
 def _warn(text: str) -> None:
@@ -49,7 +49,7 @@ def _warn(text: str) -> None:
 
 @ends_quietly("converter_lite")
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the program; returns its exit status. Nothing is raised for anything that a user can cause."""
+    """Runs the program and returns its exit status. Errors that a user can cause are printed, not raised."""
     words = list(joined(sys.argv[1:] if arguments is None else arguments, takes))
     try:
         given = split_arguments(words)
@@ -64,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"converter_lite (mslite) {mslite.__version__}")
         return ExitStatus.OK
     try:
-        if arguments is None:  # the program: whoever calls this function owns the process
+        if arguments is None:  # not if another program calls this function: the limit is for the whole process
             limit_process(given)
         with running("converter_lite", words):
             if asks_for_code(given):
@@ -87,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"Convert failed. Ret: {_CODE_TEXTS[error.code]}")
         return ExitStatus.NOT_CONVERTIBLE if error.blockers or _is_refusal(error) else ExitStatus.BAD_INPUT
     except MemoryError:
-        print(f"{given.get('modelFile', 'configuration')}: there is not enough memory for this model", file=sys.stderr)
+        print(f"{given.get('modelFile', 'configuration')}: not enough memory for this model", file=sys.stderr)
         print(f"Convert failed. Ret: {_CODE_TEXTS[ReturnCode.MEMORY_FAILED]}")
         return ExitStatus.BAD_INPUT
     except OSError as error:
@@ -106,7 +106,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         kind = type(error).__name__
         print(
-            f"{given.get('modelFile', 'configuration')}: the converter fails on this model ({kind}: {shortened(str(error))}); please report it",
+            f"{given.get('modelFile', 'configuration')}: the converter failed with an internal error ({kind}: "
+            f"{shortened(str(error))}); please report it",
             file=sys.stderr,
         )
         print(f"Convert failed. Ret: {_CODE_TEXTS[ReturnCode.ERROR]}")
@@ -116,7 +117,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _asks_to_check(given: Mapping[str, str]) -> bool:
-    """Whether --check is on. Raises FlagError for wrong values, and for flags that only go with it."""
+    """Returns whether --check is on. Raises FlagError for invalid values, and for flags that need --check."""
     for name in ("check", "json"):
         if given.get(name, "off") not in ("on", "off"):
             raise FlagError(f"INPUT ILLEGAL: {name} must be on|off, not {quoted(given[name])}", name)
@@ -129,7 +130,10 @@ def _asks_to_check(given: Mapping[str, str]) -> bool:
 
 
 def _check(given: Mapping[str, str]) -> int:
-    """Says what can be converted, and what runs where; writes no model. Raises as a conversion does."""
+    """Prints which operators are unsupported and which targets can run the model; writes no model.
+
+    Raises the same errors as a conversion.
+    """
     from mslite.check import examine, json_text, print_examination, write_check_page
 
     options = options_of({"outputFile": "model", **given}, _warn)
@@ -144,7 +148,7 @@ def _check(given: Mapping[str, str]) -> int:
 
 
 def _convert(given: Mapping[str, str]) -> ExitStatus:
-    """Converts, and runs and compares the result where that was asked for. Raises as these do."""
+    """Converts the model; with --infer runs the result, with --verify compares it with the source model."""
     options = options_of(given, _warn)
     with plugins(options.plugins, options.config):
         with stages(len(stage_names(options))) as (progress, samples):
@@ -164,13 +168,16 @@ def _convert(given: Mapping[str, str]) -> ExitStatus:
 
 
 def asks_for_code(given: Mapping[str, str]) -> bool:
-    """Whether the configuration file switches the code generator on. Raises UsageError for what is neither true nor false."""
+    """Returns enable_micro of the configuration file. Raises UsageError if it is neither true nor false."""
     if not given.get("configFile"):
         return False
     keys = read_config(Path(given["configFile"])).get("micro_param", {"enable_micro": "false"})
     value = keys.get("enable_micro", "")
     if not value:
-        raise UsageError("INPUT MISSING: enable_micro=true in [micro_param] makes C, enable_micro=false a model file")
+        raise UsageError(
+            "INPUT MISSING: [micro_param] needs enable_micro=true (generates C) or enable_micro=false (writes a "
+            "model file)"
+        )
     found = canonical(value, ("true", "false"))
     if found is None:
         raise UsageError(f"INPUT ILLEGAL: enable_micro must be true|false, not {quoted(value)}")
@@ -178,7 +185,7 @@ def asks_for_code(given: Mapping[str, str]) -> bool:
 
 
 def _generate(given: Mapping[str, str]) -> None:
-    """Writes C instead of a model file."""
+    """Generates C instead of a model file."""
     from mslite.codegen.generate import generate
     from mslite.codegen.report import print_report
     from mslite.codegen.settings import read_settings

@@ -1,4 +1,4 @@
-"""The words of a command line, as people type them: `--name=value`, `--name value` and `--name = value` say the same."""
+"""Splits a command line: `--name=value`, `--name value` and `--name = value` are the same."""
 
 from __future__ import annotations
 
@@ -12,17 +12,20 @@ Takes = Callable[[str], bool]
 
 
 def is_value(word: str) -> bool:
-    """Of a flag that needs a value: also what begins with one `-`, as numbers may."""
+    """Returns whether a word can be the value of a flag that needs one. It may begin with one `-`, as numbers do."""
     return not word.startswith("--") and word != "-h"
 
 
 def is_bare(word: str) -> bool:
-    """Of a flag that may stand alone."""
+    """Returns whether a word can be the value of a flag that may be given without one."""
     return not word.startswith("-")
 
 
 def joined(words: Sequence[str], takes: Callable[[str], Takes | None]) -> Iterator[str]:
-    """The same words with each flag and its value in one. `takes` says of a flag's name which words can be its value; None: none."""
+    """Yields the words, with each flag and its value joined to `--name=value`.
+
+    `takes` returns, for the name of a flag, the function that decides whether a word can be its value, or None.
+    """
     left = iter(range(len(words)))
     for i in left:
         word = words[i]
@@ -44,26 +47,27 @@ def joined(words: Sequence[str], takes: Callable[[str], Takes | None]) -> Iterat
 
 
 _SHORT = 6
-"""Letters of a name in which two that are wrong are many."""
+"""A shorter name may differ from the suggested flag in one letter only, not in two."""
 
 
 _USUAL = ("output", "outputFile", "modelFile", "models")
-"""What `-o` and `-m` mean to most people."""
+"""Flags that are suggested for `-o` and `-m`."""
 
 
 _LEAST = 3
-"""Letters of a word that is looked for within names."""
+"""Shorter words are not searched for within names."""
 
 
 def canonical(text: str, allowed: Collection[str]) -> str | None:
-    """The allowed value that is meant: case is no difference."""
+    """Returns the allowed value that `text` names; an exact match first, then any case. None if there is none."""
     return next((one for one in allowed if one == text), None) or next(
         (one for one in allowed if one.lower() == text.lower()), None
     )
 
 
 def _holding(word: str, names: Collection[str]) -> str | None:
-    """The only name that holds the word, or of those that begin with it the usual one."""
+    """Returns the only name that begins with the word, else the most usual of these, else the only one that contains
+    it."""
     begun = [one for one in names if word and one.lower().startswith(word)]
     usual = [one for one in begun if one in _USUAL]
     held = [one for one in names if len(word) >= _LEAST and word in one.lower()]
@@ -71,7 +75,7 @@ def _holding(word: str, names: Collection[str]) -> str | None:
 
 
 def meant_flag(word: str, names: Collection[str]) -> str:
-    """The end of a message about a word that is no flag: what is near it, else how flags are written."""
+    """Returns the end of a message about an unknown flag: the closest flag, or how flags are written."""
     name = word.lstrip("-").partition("=")[0]
     near = nearest(name, names, 1 if len(name) < _SHORT else 2) or _holding(name.lower(), names)
     if near:

@@ -1,4 +1,4 @@
-"""The INI file of `--configFile`, in the dialect of MindSpore Lite's converter."""
+"""Reads the INI file of `--configFile`, in the format of MindSpore Lite's converter."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from mslite.quantizer.settings import QuantizerSettings, quantizer_settings, sec
 MAX_LINES = 9999
 _ASCEND = "Ascend is not a target of this converter"
 _NOT_BUILT: dict[str, str] = {
-    "cpu_option_cfg_param": "weights packed for one processor are not built in this version",
-    "graph_kernel_param": "graph kernels are not built in this version",
+    "cpu_option_cfg_param": "packing weights for one processor is not supported in this version",
+    "graph_kernel_param": "graph kernels are not supported in this version",
     "acl_option_cfg_param": _ASCEND,
     "ascend_context": _ASCEND,
     "acl_init_options": _ASCEND,
@@ -32,7 +32,7 @@ _NOT_BUILT: dict[str, str] = {
     "om_converter": _ASCEND,
 }
 _GENERATOR = ("micro_param", "model_param")
-"""Sections of the code generator, which reads them itself."""
+"""Sections that the code generator reads."""
 _REGISTRY_KEYS = ("plugin_path", "disable_fusion", "fusion_blacklists")
 
 Sections = Mapping[str, Mapping[str, str]]
@@ -40,10 +40,10 @@ Sections = Mapping[str, Mapping[str, str]]
 
 @dataclass(frozen=True)
 class ConfigChoices:
-    """What a configuration asks for, of what is built."""
+    """The settings of a configuration file."""
 
     sections: Sections = field(default_factory=dict)
-    """All of them, for plug-ins."""
+    """All sections, for plug-ins."""
     plugins: tuple[Path, ...] = ()
     fusion: bool = True
     disabled_fusions: frozenset[str] = frozenset()
@@ -52,8 +52,10 @@ class ConfigChoices:
 
 
 def read_config(path: Path) -> dict[str, dict[str, str]]:
-    """The sections of a file; those of one name are one. Raises ConversionError when it cannot be read, UsageError when a
-    line is wrong."""
+    """Returns the sections of a file; sections of the same name are merged.
+
+    Raises ConversionError if the file cannot be read, UsageError for an invalid line.
+    """
     sections: dict[str, dict[str, str]] = {}
     for name, keys in read_sections(path):
         sections.setdefault(name, {}).update(keys)
@@ -61,7 +63,7 @@ def read_config(path: Path) -> dict[str, dict[str, str]]:
 
 
 def read_sections(path: Path) -> list[tuple[str, dict[str, str]]]:
-    """The same as they stand in the file: [model_param] may be there several times."""
+    """Returns the sections in the order of the file, not merged: [model_param] may occur several times."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -80,7 +82,7 @@ def read_sections(path: Path) -> list[tuple[str, dict[str, str]]]:
             continue
         if line.startswith("["):
             if not line.endswith("]") or len(line) < 3:
-                raise UsageError(f"{path}, line {number}: '{raw}' is no section; write [name]")
+                raise UsageError(f"{path}, line {number}: '{raw}' is not a section; write [name]")
             sections.append((line[1:-1], {}))
             continue
         if line.count("=") != 1 or line.startswith("="):
@@ -88,15 +90,17 @@ def read_sections(path: Path) -> list[tuple[str, dict[str, str]]]:
         key, value = line.split("=")
         if not sections:
             home = section_of(key)
-            hint = f"it belongs to [{home}]" if home else "write the [section] that it belongs to before it"
-            raise UsageError(f"{path}, line {number}: '{key}' stands in no section; {hint}")
+            hint = f"it belongs to [{home}]" if home else "write the [section] that it belongs to above it"
+            raise UsageError(f"{path}, line {number}: '{key}' is not in a section; {hint}")
         sections[-1][1][key] = value
     return sections
 
 
 def choices_of(sections: Sections, warn: Callable[[str], None], folder: Path | None = None) -> ConfigChoices:
-    """Reads what is built; plug-ins are also looked for in `folder`, that of the file. Raises UsageError for an impossible
-    value, ConversionError for a section not built yet and for plug-ins that are not there."""
+    """Returns the settings of the sections; plug-ins are also searched for in `folder`, the folder of the file.
+
+    Raises UsageError for an invalid value, ConversionError for an unsupported section and for missing plug-ins.
+    """
     choices = _registry(sections.get("registry", {}), folder)
     for name in sections:
         if name in _NOT_BUILT:
@@ -104,7 +108,7 @@ def choices_of(sections: Sections, warn: Callable[[str], None], folder: Path | N
         keys = set(sections[name])
         if keys & {"device0", "device1", "computeRate"}:
             raise ConversionError(
-                f"configuration section [{name}]: splitting a model between devices is not built in this version",
+                f"configuration section [{name}]: splitting a model between devices is not supported in this version",
                 code=ReturnCode.NOT_SUPPORTED,
             )
         known = ("registry", SECTION, NPU_SECTION, TRAIN_SECTION, SPARSE_SECTION, *QUANTIZER_SECTIONS, *_GENERATOR)
@@ -112,7 +116,7 @@ def choices_of(sections: Sections, warn: Callable[[str], None], folder: Path | N
             continue
         if near := nearest(name, (*known, *_NOT_BUILT)):
             raise UsageError(f"INPUT ILLEGAL: configuration section [{name}] is unknown; did you mean [{near}]?")
-        if not choices.plugins:  # which may ask for sections of their own
+        if not choices.plugins:  # plug-ins may define further sections
             warn(f"configuration section [{name}] is unknown and has no effect")
     choices = replace(choices, sections=sections)
     if SECTION in sections:

@@ -1,4 +1,7 @@
-"""What converters of nodes stumble over where a node breaks its operator's definition: a reason to refuse the node."""
+"""Turns unexpected Python errors in parsers and passes into messages about the model.
+
+An unexpected error (IndexError, TypeError, ...) usually means that a node violates the definition of its operator.
+"""
 
 from __future__ import annotations
 
@@ -14,15 +17,14 @@ _STUMBLES = (
     *(struct.error, BufferError),
 )
 observers: list[Callable[[Exception], None]] = []
-"""Called with each error that nobody foresaw; fuzzing collects where they come from."""
+"""Functions that are called with each unexpected error; fuzzing collects where these come from."""
 
-_REMEDY = (
-    "Check the model with the tools of its framework and export it again; where it is right, report the node with it"
-)
+_REMEDY = "Check the model with the tools of its framework and export it again; if it is valid, please report this"
 
 
 def _is_stumble(error: Exception) -> bool:
-    """Whether nobody raised it on purpose: our own errors, and texts that are no UTF-8, are told elsewhere."""
+    """Returns whether the error is unexpected: not one of mslite's errors and not invalid UTF-8, which are reported
+    elsewhere."""
     own = type(error).__module__.startswith("mslite.")
     return not own and not isinstance(error, RecursionError | UnicodeError)
 
@@ -39,39 +41,39 @@ def _tell(error: Exception) -> None:
 
 @contextmanager
 def contradictions_block() -> Iterator[None]:
-    """Makes Blocked of what goes wrong with a node that no converter foresees."""
+    """Raises Blocked in place of an unexpected error while a node is converted."""
     try:
         yield
     except _STUMBLES as error:
         if not _is_stumble(error):
             raise
         _tell(error)
-        raise Blocked(f"its operands or attributes contradict its definition ({_what(error)})", _REMEDY) from error
+        raise Blocked(f"its inputs or attributes contradict its definition ({_what(error)})", _REMEDY) from error
 
 
 @contextmanager
 def contradictions_refuse(file: str) -> Iterator[None]:
-    """Makes ConversionError of what goes wrong with a file outside of its nodes."""
+    """Raises ConversionError in place of an unexpected error in a file that belongs to no node."""
     try:
         yield
     except _STUMBLES as error:
         if not _is_stumble(error):
             raise
         _tell(error)
-        message = f"{file}: the parts of the file contradict each other ({_what(error)}). {_REMEDY}"
+        message = f"{file}: the file is inconsistent ({_what(error)}). {_REMEDY}"
         raise ConversionError(message, code=ReturnCode.GRAPH_FILE_ERROR) from error
 
 
 @contextmanager
 def contradictions_at(node: str, operator: str) -> Iterator[None]:
-    """Makes ConversionError, with the node as its blocker, of what a pass stumbles over."""
+    """Raises ConversionError, with the node as its blocker, in place of an unexpected error in a pass."""
     try:
         yield
     except _STUMBLES as error:
         if not _is_stumble(error):
             raise
         _tell(error)
-        reason = f"its operands or attributes contradict its definition ({_what(error)})"
+        reason = f"its inputs or attributes contradict its definition ({_what(error)})"
         raise ConversionError(
             "1 node prevents the conversion:",
             [Blocker(node, operator, reason, _REMEDY)],
@@ -81,14 +83,12 @@ def contradictions_at(node: str, operator: str) -> Iterator[None]:
 
 @contextmanager
 def contradictions_in_step(step: str) -> Iterator[None]:
-    """The same for a pass that does not know at which node it was."""
+    """Raises ConversionError in place of an unexpected error in a pass if the node is unknown."""
     try:
         yield
     except _STUMBLES as error:
         if not _is_stumble(error):
             raise
         _tell(error)
-        message = (
-            f"the step '{step}' cannot work on this model: its parts contradict each other ({_what(error)}). {_REMEDY}"
-        )
+        message = f"the step '{step}' failed: the model is inconsistent ({_what(error)}). {_REMEDY}"
         raise ConversionError(message, code=ReturnCode.NOT_SUPPORTED) from error

@@ -1,4 +1,4 @@
-"""A conversion from beginning to end: parse, run the passes, write the file."""
+"""Converts a model: parses it, runs the passes, writes the file."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _INTEGERS = frozenset({DataType.INT8, DataType.UINT8})
 
 @dataclass(frozen=True)
 class Report:
-    """What a conversion did."""
+    """The result of a conversion: files, sizes, operators before and after, notes."""
 
     framework: FmkType
     files: tuple[Path, ...]
@@ -56,20 +56,22 @@ class Report:
     applied: dict[str, int]
     notes: tuple[str, ...]
     peak_bytes: int | None
-    """The most memory that activations take at one time, when every shape is known; None with an NPU, whose subgraphs have theirs."""
+    """Peak memory of the activations in bytes; None if a shape is unknown, or with an NPU, whose subgraphs have their
+    own arenas."""
     bound: Bound | None = None
-    """The same at the largest sizes of [dynamic_dims], when that section is given."""
+    """The peak memory at the largest sizes of [dynamic_dims], if that section is given."""
     quantization: QuantizeReport | None = None
     verdict: Verdict | None = None
-    """Which versions of MindSpore Lite run the result; None for a `.mindir` file, with an NPU, and for a model that trains."""
+    """Which versions of MindSpore Lite run the result; None for a `.mindir` file, with an NPU, and for a training
+    model."""
     placement: Placement | None = None
-    """What runs on the NPU of `--target`."""
+    """Which nodes run on the NPU of `--target`."""
     images: tuple[tuple[str, Shape, Format], ...] = ()
-    """The inputs of 4 dimensions: name, shape and layout in the result; -1 for an open size."""
+    """The 4-D inputs: name, shape and layout in the result; -1 is a dynamic dimension."""
 
 
 def settings_of(options: Options, framework: FmkType, layout: Format | None = None) -> Settings:
-    """The part of the options that passes see. `layout` is the module's, where it says one: its inputs keep it."""
+    """Returns the options that passes read. `layout` is the module's layout if it declares one: its inputs keep it."""
     return Settings(
         fusion=options.fusion,
         disabled_fusions=options.disabled_fusions | fusions_to_leave_out(options.training),
@@ -90,8 +92,10 @@ def settings_of(options: Options, framework: FmkType, layout: Format | None = No
 
 
 def _save(module: Module, layout: Format, options: Options, build_check: BuildCheck) -> list[Path]:
-    """Writes the result in the format that was asked for. Raises OSError, and ConversionError for what it cannot hold, or the
-    runtime cannot build."""
+    """Writes the result in the requested format and returns the files.
+
+    Raises OSError, and ConversionError if the format cannot hold the model or the runtime cannot build it.
+    """
     if options.save_type is SaveType.MINDIR:
         from mslite.converter.mindir_export import save_mindir
 
@@ -102,13 +106,15 @@ def _save(module: Module, layout: Format, options: Options, build_check: BuildCh
         return save_sealed(module, options.output_path, options.encryption.sealed)
     except ValueError as error:
         raise ConversionError(
-            f"{options.output_path}: {error}, which is not encrypted. Leave --encryptKey out, or make the model smaller",
+            f"{options.output_path}: {error}; such a model cannot be encrypted. Leave out --encryptKey, or make the "
+            "model smaller",
             code=ReturnCode.NOT_SUPPORTED,
         ) from None
 
 
 def _bound(result: Module, options: Options, source_layout: Format) -> Bound | None:
-    """What [dynamic_dims] bounds; a `.mindir` file is not run as it stands, so that it has no such number."""
+    """Returns the peak memory bound of [dynamic_dims]; None without that section, or for a `.mindir` file, which is
+    not run."""
     if not options.dynamic_dims or options.save_type is SaveType.MINDIR:
         return None
     return memory_bound(result, options, source_layout)
@@ -122,21 +128,23 @@ _PARSE, _NPU, _WRITE = "parse", "vela", "write"
 
 
 def _before_finish(options: Options, quantize: Pass, train: Pass) -> list[Step]:
-    """The steps that come before the boundary gets its types."""
+    """Returns the steps that run before the inputs and outputs of the model get their final types."""
     steps = []
     if options.quantizer.asks_for_something:
-        steps.append(Step("quantize", quantize, "on the fused graph; its boundary may become integers"))
+        steps.append(
+            Step("quantize", quantize, "needs the fused graph; may change model inputs and outputs to integers")
+        )
     if options.training is not None:
-        steps.append(Step("train", train, "gradients are those of the finished graph"))
+        steps.append(Step("train", train, "gradients are derived from the optimized graph"))
     return steps
 
 
 def _nothing(module: Module, context: Context) -> None:
-    """A pass of which only the name is wanted."""
+    """A placeholder for a pass of which only the name is used."""
 
 
 def stage_names(options: Options) -> list[str]:
-    """The stages that `progress` of a conversion hears of, where it succeeds."""
+    """Returns the names of all stages that a successful conversion passes to `progress`."""
     settings = settings_of(options, FmkType.MSLITE)  # which steps run does not depend on the source
     steps = steps_to_run(settings, _before_finish(options, _nothing, _nothing))
     return [_PARSE, *(step.name for step in steps), *([_NPU] if options.npu is not None else []), _WRITE]
@@ -149,8 +157,9 @@ def convert(
 ) -> Report:
     """Converts a model and writes the result; on failure nothing is written.
 
-    `progress` hears the name of each stage before it begins, `samples` how far calibration and searches are. What the plug-ins
-    register holds for this conversion. Raises ConversionError.
+    `progress` is called with the name of each stage before it begins, `samples` with the progress of calibration and
+    searches.
+    Registrations of plug-ins are valid for this conversion only. Raises ConversionError.
     """
     with plugins(options.plugins, options.config), memory_limited(options.memory_limit):
         return _convert(options, progress, samples)
@@ -168,7 +177,7 @@ def _quantize(module: Module, options: Options, samples: Progress | None) -> Qua
 
 
 def _cannot_calibrate(module: Module, options: Options) -> ConversionError | None:
-    """What is said when calibration cannot run a model because of its Custom nodes; None where it has none."""
+    """Returns the error for a model that calibration cannot run because of its Custom nodes; None if it has none."""
     nodes = [node for graph in module.graphs for node in graph.nodes if isinstance(node.op, Custom)]
     if not nodes:
         return None
@@ -182,21 +191,21 @@ def _cannot_calibrate(module: Module, options: Options) -> ConversionError | Non
         )
         for node in nodes
     ]
-    message = f"{options.model_file}: calibration has to run the model, and cannot:"
+    message = f"{options.model_file}: calibration cannot run the model:"
     return ConversionError(message, blockers, ReturnCode.NOT_SUPPORTED, module)
 
 
 def _check_kernels(module: Module, options: Options) -> None:
-    """Refuses a model that the runtime could only load. Raises ConversionError."""
+    """Raises ConversionError for a model with nodes that have no kernel: the runtime could load it, but not run it."""
     if options.target is not None or options.save_type is not SaveType.MINDIR_LITE:
-        return  # for other runtimes
+        return  # another runtime runs the file
     blockers = nodes_without_kernels(module)
     if blockers:
         raise blocked(str(options.model_file), blockers, module)
 
 
 def _plain(options: Options) -> Options:
-    """The options of a float model that computes what its source does."""
+    """Returns the options for a float32 model that computes the same as its source."""
     return replace(
         options,
         save_type=SaveType.MINDIR_LITE,
@@ -217,9 +226,10 @@ def _is_plain(options: Options) -> bool:
 
 
 def _compare(module: Module, copy: Module | None, options: Options, framework: FmkType) -> list[str]:
-    """Compares a converted program with its source: the module itself, or what becomes of `copy`, as it was read, as a float model.
+    """Compares the outputs of a converted `torch.export` program with those of the program.
 
-    Returns notes. Raises ConversionError where they differ.
+    Runs `module`, the converted model, or the float model that is made of `copy`, the module as it was parsed.
+    Returns notes for the summary. Raises ConversionError if they differ.
     """
     if framework is not FmkType.PYTORCH or not options.compare:
         return []
@@ -235,9 +245,10 @@ def _compare(module: Module, copy: Module | None, options: Options, framework: F
 
 def _convert(options: Options, progress: Callable[[str], None], samples: Progress | None) -> Report:
     options.encryption.check()
-    if not options.output_path.parent.is_dir():  # before hours of quantization, not after
+    if not options.output_path.parent.is_dir():  # checked before quantization, which may take hours
         raise ConversionError(
-            f"{options.output_path}: the result cannot be written: there is no folder '{options.output_path.parent}'",
+            f"{options.output_path}: the result cannot be written: the folder '{options.output_path.parent}' does "
+            "not exist",
             code=ReturnCode.FILE_ERROR,
         )
     framework = options.framework if options.framework is not None else detect(options.model_file)
@@ -328,7 +339,7 @@ def _convert(options: Options, progress: Callable[[str], None], samples: Progres
 
 
 def _images(module: Module, settings: Settings) -> tuple[tuple[str, Shape, Format], ...]:
-    """The result's inputs of 4 dimensions, where a layout means something."""
+    """Returns the result's 4-D inputs, whose layout may be NCHW or NHWC."""
     layouts = {value: settings.source_layout if settings.keep_layout else value.format for value in module.main.inputs}
     return tuple(
         (value.name, tuple(max(size, -1) for size in value.shape), layout)

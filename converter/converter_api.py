@@ -1,4 +1,4 @@
-"""`mslite.Converter`: the converter from Python, with the attributes and methods of `mindspore_lite.Converter`."""
+"""`mslite.Converter`: the converter's Python API, with the attributes and methods of `mindspore_lite.Converter`."""
 
 from __future__ import annotations
 
@@ -35,15 +35,16 @@ def _check_type(name: str, value: object, kind: type | tuple[type, ...]) -> None
 
 
 def _path_text(name: str, value: object) -> str:
-    """The text of a path; str and os.PathLike are taken."""
+    """Returns the text of a path. Raises TypeError unless it is a str or an os.PathLike."""
     _check_type(name, value, (str, os.PathLike))
     return os.fsdecode(cast("str | os.PathLike[str]", value))
 
 
 def _enum_name(name: str, value: object, allowed: tuple[str, ...]) -> str:
-    """The member's name, of whatever enum it is. Raises TypeError for no enum, ValueError for another member."""
+    """Returns the name of a member of any enum. Raises TypeError for other types, ValueError for a name that is not
+    allowed."""
     if not isinstance(value, Enum):
-        example = f", as mslite.FmkType.{allowed[0]}" if name == "fmk_type" else ""
+        example = f", such as mslite.FmkType.{allowed[0]}" if name == "fmk_type" else ""
         raise TypeError(f"{name} must be an enum member{example}, but got {type(value).__name__}.")
     if value.name not in allowed:
         raise ValueError(f"{name} must be in [{', '.join(allowed)}], but got {value.name}.")
@@ -57,7 +58,7 @@ class Converter(Known):
     """
 
     report: Report | None = None
-    """What the last conversion did."""
+    """The report of the last conversion."""
 
     def __init__(self) -> None:
         self._input_data_type = "FLOAT32"
@@ -94,7 +95,7 @@ class Converter(Known):
 
     @property
     def encrypt_key(self) -> NoReturn:
-        """The key, 32 hexadecimal digits, that the result is encrypted with (AES-GCM). Write-only."""
+        """The key that the result is encrypted with (AES-GCM): 32 hexadecimal digits. Write-only."""
         raise TypeError("encrypt_key is write-only.")
 
     @encrypt_key.setter
@@ -144,7 +145,7 @@ class Converter(Known):
 
     @property
     def enable_encryption(self) -> bool:
-        """Whether an `encrypt_key` counts. Without one nothing is encrypted."""
+        """Whether the result is encrypted if an `encrypt_key` is set. Without a key it is never encrypted."""
         return self._encryption is not False
 
     @enable_encryption.setter
@@ -199,7 +200,8 @@ class Converter(Known):
                 _check_type("input_shape dimension", size, int)
                 if size < -1:
                     raise ValueError(
-                        f"input_shape of {name}: dimensions must be sizes, or -1 for an open one, but got {size}."
+                        f"input_shape of {name}: dimensions must not be negative, or -1 for a dynamic one, but got "
+                        f"{size}."
                     )
         self._input_shape = {name: list(shape) for name, shape in value.items()}
 
@@ -233,7 +235,10 @@ class Converter(Known):
 
     @property
     def verify(self) -> bool:
-        """Whether the result of a `torch.export` program is compared with the program, and not written where they differ. Ours."""
+        """Whether the result of a `torch.export` program is compared with the program; it is not written if they
+        differ.
+
+        MindSpore Lite does not have this attribute."""
         return self._verify
 
     @verify.setter
@@ -243,7 +248,9 @@ class Converter(Known):
 
     @property
     def digest(self) -> bool:
-        """Whether the `.ms` file ends with its SHA-256, which `mslite.verify_digest` compares. Ours."""
+        """Whether the SHA-256 is appended to the `.ms` file, for `mslite.verify_digest`.
+
+        MindSpore Lite does not have this attribute."""
         return self._digest
 
     @digest.setter
@@ -253,9 +260,9 @@ class Converter(Known):
 
     @property
     def signature(self) -> str:
-        """Which signature of a TensorFlow Lite file or a SavedModel is converted, under its names of inputs and outputs.
+        """The signature of a TensorFlow Lite file or a SavedModel to convert, with its names of inputs and outputs.
 
-        Empty: the only graph, or `serving_default`. Ours."""
+        Empty: the only graph, or `serving_default`. MindSpore Lite does not have this attribute."""
         return self._signature
 
     @signature.setter
@@ -265,7 +272,7 @@ class Converter(Known):
 
     @property
     def memory_limit(self) -> int | None:
-        """Bytes that a model may take while it is converted; None: half of the machine's memory."""
+        """Bytes that a conversion may use; None: half of the machine's memory."""
         return self._memory_limit
 
     @memory_limit.setter
@@ -288,10 +295,11 @@ class Converter(Known):
         self._config.setdefault(section, {}).update(config_info)
 
     def set_calibration_data(self, source: Source | None) -> None:
-        """Calibration samples for FULL_QUANT, instead of the files of [data_preprocess_param].
+        """Sets the calibration samples for FULL_QUANT, instead of the files of [data_preprocess_param].
 
-        A sequence of samples, or a function that returns an iterator over them: they are read more than once. A sample
-        is an array, a list of arrays in the order of the inputs, or a dict from input names to arrays."""
+        `source` is a sequence of samples, or a function that returns an iterator over them; samples are read more than
+        once. A sample is an array, a list of arrays in the order of the inputs, or a dict from input names to
+        arrays."""
         self._calibration = source
 
     def get_config_info(self) -> dict[str, dict[str, str]]:
@@ -305,7 +313,8 @@ class Converter(Known):
         weight_file: str | os.PathLike[str] = "",
         config_file: str | os.PathLike[str] = "",
     ) -> None:
-        """Converts `model_file` and writes `output_file` with `.ms` (or `.mindir`) added. Raises RuntimeError when it fails."""
+        """Converts `model_file` and writes `output_file` with `.ms` (or `.mindir`) added. Raises RuntimeError if it
+        fails."""
         framework = FmkType[_enum_name("fmk_type", fmk_type, tuple(kind.name for kind in FmkType))]
         model, weight, config = (
             _path_text(name, path)
@@ -379,7 +388,7 @@ class Converter(Known):
         return options
 
     def _encryption_flags(self) -> dict[str, str]:
-        """What the attributes are as flags of the program."""
+        """Returns the attributes about encryption as flags of converter_lite."""
         flags = {"encryptKey": self._encrypt_key, "decryptKey": self._decrypt_key, "decryptMode": self._decrypt_mode}
         if self._encryption is not None:
             flags["encryption"] = "true" if self._encryption else "false"
@@ -403,7 +412,7 @@ class Converter(Known):
         )
 
     def __repr__(self) -> str:
-        """What was set; keys are not shown."""
+        """Returns the attributes that differ from the defaults, without keys."""
         usual = vars(Converter())
         changes = (
             f"{name.removeprefix('_')}={value!r}"

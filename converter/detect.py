@@ -1,4 +1,4 @@
-"""Tells what a model file is from its first bytes and its name."""
+"""Detects the framework of a model file from its first bytes and its name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SUFFIXES = {
     ".pt": FmkType.PYTORCH,
     ".pth": FmkType.PYTORCH,
     ".ms": FmkType.MSLITE,
-    ".ckpt": FmkType.MINDIR,  # checkpoints, of which the front end says how to make a model
+    ".ckpt": FmkType.MINDIR,  # checkpoints: the front end reports how to export a model
     ".safetensors": FmkType.MINDIR,
 }
 _TENSORFLOW_SUFFIXES = (".h5", ".hdf5", ".keras")
@@ -26,7 +26,7 @@ _IDENTIFIERS = {b"MSL2": FmkType.MSLITE, b"MSL1": FmkType.MSLITE, b"TFL3": FmkTy
 
 
 def detect(path: Path) -> FmkType:
-    """The framework of a model file. Raises ConversionError when neither contents nor name tell."""
+    """Returns the framework of a model file. Raises ConversionError if it is unknown or the file cannot be read."""
     registered = parser_of_file(path)
     if registered is not None:
         return FmkType[registered.fmk] if registered.fmk in FmkType.__members__ else FmkType.THIRDPARTY
@@ -54,14 +54,15 @@ def detect(path: Path) -> FmkType:
     if head[:1] == b"\x08" and b"\x12" in head:  # ir_version and producer_name of an ONNX ModelProto
         return FmkType.ONNX
     raise ConversionError(
-        f"{path}: neither the contents nor the name tell what kind of model this is. Give the file the ending of its kind, or "
-        f"say it to converter_lite with --fmk={'|'.join(known.name for known in FRONT_ENDS)}",
+        f"{path}: the format of the model cannot be detected from its contents or its name. Give the file its usual "
+        "suffix, or "
+        f"run converter_lite with --fmk={'|'.join(known.name for known in FRONT_ENDS)}",
         code=ReturnCode.INPUT_PARAMETER_INVALID,
     )
 
 
 def other_format(path: Path, framework: FmkType, error: ConversionError) -> str:
-    """The end of the message about a file that `framework`'s front end cannot read, if the file looks like another format."""
+    """Returns a hint if a file that the front end of `framework` cannot read looks like another format, else ""."""
     if error.code is not ReturnCode.GRAPH_FILE_ERROR or error.blockers:
         return ""
     try:

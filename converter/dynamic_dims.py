@@ -1,10 +1,10 @@
-"""Ranges of unknown input sizes, from the section [dynamic_dims] of the configuration, and what they bound.
+"""Reads the ranges of dynamic input dimensions in [dynamic_dims] of the configuration, and bounds the peak memory.
 
     [dynamic_dims]
     inputs_shape=image:[batch,3,side,side];mask:[batch,1,side,side]
     dynamic_dim_params=batch:[1~8];side:[224,320~640]
 
-Shapes stand in the source's layout. A parameter is a list of sizes and ranges; its largest size counts.
+Shapes are in the layout of the source model. A parameter is a list of sizes and ranges; only the largest size is used.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ _RANGE = re.compile(r"(\d{1,10})(?:~(\d{1,10}))?", re.ASCII)
 
 @dataclass(frozen=True)
 class Bound:
-    """The most memory that activations take within the ranges."""
+    """The peak memory of the activations within the ranges."""
 
     shapes: Mapping[str, Shape]
-    """Inputs and their largest shapes, in the source's layout."""
+    """Input names and their largest shapes, in the layout of the source model."""
     peak_bytes: int | None
-    """None when some shapes depend on the data, so that nothing bounds them."""
+    """Bytes; None if some shapes depend on the data."""
 
 
 def _wrong(text: str) -> UsageError:
@@ -48,9 +48,10 @@ def _wrong(text: str) -> UsageError:
 
 
 def parse_dynamic_dims(section: Mapping[str, str]) -> dict[str, Shape]:
-    """The largest shape of each input; -1 where a size is left as the model has it.
+    """Returns the largest shape of each input; -1 is a dimension that the model keeps.
 
-    Raises UsageError for an unknown key, a wrong spelling, an impossible range, or a parameter on one side only.
+    Raises UsageError for an unknown key, a syntax error, an invalid range, a parameter without a range, or an unused
+    one.
     """
     check_keys(section, SECTION, _KEYS)
     for key in _KEYS:
@@ -63,7 +64,7 @@ def parse_dynamic_dims(section: Mapping[str, str]) -> dict[str, Shape]:
         shapes[name] = tuple(_size(name, item, largest, used) for item in items)
     unused = sorted(set(largest) - used)
     if unused:
-        raise _wrong(f"{_RANGES}: '{unused[0]}' stands in no shape of {_SHAPES}")
+        raise _wrong(f"{_RANGES}: '{unused[0]}' is not used in {_SHAPES}")
     return shapes
 
 
@@ -81,9 +82,9 @@ def _entries(text: str, key: str) -> dict[str, list[str]]:
 
 
 def _largest(name: str, items: list[str]) -> int:
-    """The largest size that a parameter may have."""
+    """Returns the largest size of a parameter."""
     if not _NAME.fullmatch(name):
-        raise _wrong(f"{_RANGES}: '{name}' is no name of a parameter")
+        raise _wrong(f"{_RANGES}: '{name}' is not a valid parameter name")
     if not items:
         raise _wrong(f"{_RANGES}: '{name}' has no sizes")
     largest = 0
@@ -112,14 +113,14 @@ def _size(name: str, item: str, largest: Mapping[str, int], used: set[str]) -> i
 
 
 def check_dynamic_dims(module: Module, options: Options) -> None:
-    """Compares the shapes with the model's inputs. Raises ConversionError for what does not fit, by name."""
+    """Raises ConversionError if a shape of [dynamic_dims] does not match the input of that name."""
     inputs = {value.name: value for value in module.main.inputs}
     for name, shape in options.dynamic_dims.items():
         if name not in inputs:
             known = ", ".join(f"'{each}'" for each in inputs)
-            raise _refused(f"{_SHAPES} names '{name}', which is no input of the model; its inputs are {known}")
+            raise _refused(f"{_SHAPES} names '{name}', which is not an input of the model; its inputs are {known}")
         if name in options.input_shapes:
-            raise _refused(f"input '{name}' is fixed by --inputShape; give it in one of the two")
+            raise _refused(f"input '{name}' is also in --inputShape; leave it out of one of them")
         have = inputs[name].shape
         if have is None:
             continue
@@ -137,9 +138,9 @@ def _refused(text: str) -> ConversionError:
 
 
 def memory_bound(result: Module, options: Options, source_layout: Format) -> Bound:
-    """Infers the shapes of the finished module at the largest input shapes; `result` stays as it is.
+    """Returns the peak memory of the finished module at the largest input shapes; does not change `result`.
 
-    Raises ConversionError when a shape has no answer, or is beyond what a tensor may be.
+    Raises ConversionError if a shape cannot be inferred, or a tensor is too large.
     """
     meta = to_meta(result)
     for tensor in meta.allTensors or ():
@@ -159,7 +160,7 @@ def memory_bound(result: Module, options: Options, source_layout: Format) -> Bou
 
 
 def _in_file(value: Value, shape: Shape, source_layout: Format) -> Shape:
-    """A shape of the source in the layout of the file's input; sizes that are left open keep what the file says."""
+    """Converts a shape from the source's layout to that of the file's input; -1 is replaced by the file's dimension."""
     if len(shape) == 4 and source_layout is Format.NCHW and value.format is Format.NHWC:
         shape = (shape[0], shape[2], shape[3], shape[1])
     have = value.shape or shape

@@ -1,4 +1,4 @@
-"""In which element types each operator runs: the test cases of the references, in every type, offered to the kernels."""
+"""Finds the element types in which each operator runs: tries the test cases of the references in each type."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ _FIRST_SYMBOL = -(1 << 50)
 
 
 def types_of_operators() -> dict[str, tuple[list[str], list[str]]]:
-    """Operator -> the types that some kernel takes in some case, and those in which it computes between casts."""
+    """Returns operator -> the types that a kernel supports in some test case, and the types that need casts around the
+    node."""
     taken: dict[str, set[str]] = {}
     cast: dict[str, set[str]] = {}
     for case in CASES:
@@ -43,13 +44,13 @@ def types_of_operators() -> dict[str, tuple[list[str], list[str]]]:
 
 
 def result_count(case: Case) -> int:
-    """How many results a case has."""
+    """Returns the number of outputs of a case."""
     with np.errstate(all="ignore"):
         return len(REFERENCES[case.op.name](case.op, case.inputs))
 
 
 def node_of(case: Case, count: int) -> Node | None:
-    """The call of a case, with the types of its results; None where its rule refuses the types of the operands."""
+    """Returns the node of a case with inferred outputs; None if shape inference refuses the input types."""
     inputs = []
     for index, array in enumerate(array for array in case.inputs if array is not None):
         data = np.ascontiguousarray(array).reshape(array.shape)

@@ -1,4 +1,4 @@
-"""Encrypted models in and out: keys as the flags give them, and the native module, which calls OpenSSL's libcrypto.
+"""Encrypts results and decrypts sources with OpenSSL's libcrypto, which the native module calls.
 
 No key is ever part of a message.
 """
@@ -16,12 +16,12 @@ _ENCRYPT_DIGITS = (32,)
 _DECRYPT_DIGITS = (32, 48, 64)
 
 Opener = Callable[[bytes | memoryview, str], bytes]
-"""From the contents of an encrypted file, and its name for messages, to what it holds. Raises ConversionError."""
+"""Decrypts the contents of a file; the second argument is its name for messages. Raises ConversionError."""
 
 
 @dataclass(frozen=True)
 class Encryption:
-    """The keys of one conversion; None: the source is not encrypted, the result shall not be."""
+    """The keys of one conversion; None: the source is not encrypted, or the result will not be."""
 
     encrypt_key: bytes | None = field(default=None, repr=False)
     """AES-128-GCM: 16 bytes."""
@@ -30,22 +30,22 @@ class Encryption:
     decrypt_mode: str = "AES-GCM"
 
     def sealed(self, content: bytes) -> bytes:
-        """The content as a file that `encrypt_key` opens. Raises ConversionError where there is no libcrypto."""
+        """Returns the content encrypted with `encrypt_key`. Raises ConversionError if libcrypto is missing."""
         return _native_call(lambda: _native.encrypt(content, self.encrypt_key or b""))
 
     def check(self) -> None:
-        """Raises ConversionError where libcrypto is needed and is not there: said before the work, not after it."""
+        """Raises ConversionError if libcrypto is needed but missing; called before the conversion."""
         if self.encrypt_key is not None:
             self.sealed(b"mslite")
 
     @property
     def source_opener(self) -> Opener | None:
-        """What opens the source; None where no key is given."""
+        """The function that decrypts the source; None without a key."""
         return _opener(self.decrypt_key, self.decrypt_mode)
 
     @property
     def result_opener(self) -> Opener | None:
-        """What opens the result again; None where it is not encrypted."""
+        """The function that decrypts the result; None if it is not encrypted."""
         return _opener(self.encrypt_key, "AES-GCM")
 
 
@@ -63,7 +63,7 @@ def _native_call(call: Callable[[], bytes]) -> bytes:
 
 
 def parse_key(name: str, text: str) -> bytes:
-    """The bytes of a key in hexadecimal digits. Raises UsageError, which does not repeat them."""
+    """Returns the bytes of a key in hexadecimal digits. Raises UsageError, without the key in its message."""
     counts = _ENCRYPT_DIGITS if name.startswith("encrypt") else _DECRYPT_DIGITS
     if len(text) not in counts or not re.fullmatch(r"[0-9a-fA-F]*", text):
         allowed = " or ".join(", ".join(map(str, counts)).rsplit(", ", 1))

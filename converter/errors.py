@@ -1,4 +1,4 @@
-"""What a conversion says when it cannot go on."""
+"""Errors of a conversion, MindSpore Lite's return codes, and exit statuses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 _MOST_LINES = 1000
-"""Blocking nodes that a message lists."""
+"""Unsupported nodes that a message lists."""
 
 
 class ReturnCode(IntEnum):
@@ -44,7 +44,7 @@ class ExitStatus(IntEnum):
 
 @dataclass(frozen=True)
 class Blocker:
-    """One node that prevents a conversion."""
+    """A node that prevents the conversion: its name, operator, the reason, and a remedy."""
 
     node: str
     operator: str
@@ -58,13 +58,13 @@ class Blocker:
         return readable(f"{where}: {self.reason}. {self.remedy}")
 
     def shown(self, share: str) -> str:
-        """As `str`, with the node's share of the model's floating-point operations."""
-        amount = "share of the FLOPs not known" if share == "not known" else f"{share} of the known FLOPs"
+        """Returns `str(self)` with the node's share of the model's floating-point operations."""
+        amount = "share of the FLOPs unknown" if share == "not known" else f"{share} of the known FLOPs"
         return f"{self} ({amount})"
 
 
 class Blocked(Exception):
-    """Raised by a converter for a node that it cannot express."""
+    """Raised by the converter of an operator for an unsupported node."""
 
     def __init__(self, reason: str, remedy: str, attribute: str = "") -> None:
         super().__init__(reason)
@@ -74,14 +74,14 @@ class Blocked(Exception):
 
 
 class NotKnown(Blocked):
-    """Raised for a node about whose operands too little is known.
+    """Raised for a node with an input of unknown type, shape or value.
 
-    Behind a node that blocks, that is what the node leaves behind, and nothing to report.
+    Downstream of an unsupported node this is a consequence, and is not reported.
     """
 
 
 class ConversionError(Exception):
-    """A model that cannot be converted, with every blocking node; `str()` is what the user reads."""
+    """A model that cannot be converted, with all unsupported nodes; `str()` is the text for the user."""
 
     def __init__(
         self,
@@ -95,9 +95,9 @@ class ConversionError(Exception):
         self.blockers = tuple(blockers)
         self.code = code
         self.module = module
-        """What could be read of the model, with stand-ins for the blocking nodes, for a report."""
+        """The part of the model that could be read, with stand-ins for the unsupported nodes, for a report."""
         self.shares: Mapping[str, Share] = {}
-        """Name of a node -> its share of the model's work, where somebody counted."""
+        """Name of a node -> its share of the model's multiply-accumulates, if they were counted."""
 
     def __str__(self) -> str:
         lines = [
@@ -110,4 +110,4 @@ class ConversionError(Exception):
 
 
 class UsageError(Exception):
-    """A wrong command line or configuration: exit code 2."""
+    """An invalid command line or configuration: exit status 2."""

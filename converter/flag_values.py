@@ -1,4 +1,4 @@
-"""From the texts of the flags to `Options`, each value checked in MindSpore Lite's order."""
+"""Makes `Options` from the values of the flags; checks them in the order of MindSpore Lite's converter."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from mslite.converter.training import TRAINS_ALL, TrainSettings, settings_of_sec
 from mslite.quantizer.settings import AccuracyParam, Method, QuantizerSettings, read_section
 
 _FOREIGN = ("OM",)
-"""Formats of MindSpore Lite's that no front end reads."""
+"""Values of MindSpore Lite's --fmk that mslite does not convert."""
 _DATA_TYPES = {
     "FLOAT": DataType.FLOAT32,
     "FLOAT16": DataType.FLOAT16,
@@ -41,7 +41,8 @@ MAX_DIMENSION = (1 << 31) - 1
 
 
 class FlagError(UsageError):
-    """A flag with a wrong value; `item` is what MindSpore Lite calls the step that found it."""
+    """A flag with an invalid value; `item` is MindSpore Lite's name of the check, as printed in `Init <item>
+    failed.`"""
 
     def __init__(self, message: str, item: str) -> None:
         super().__init__(message)
@@ -63,30 +64,34 @@ def _choice(given: Mapping[str, str], name: str, values: tuple[str, ...], item: 
 
 
 def _typed(value: str, values: Sequence[str]) -> str:
-    """A wrong value, and what is near it."""
+    """Quotes an invalid value and suggests the allowed value that is closest to it."""
     near = nearest(value, values, 1)
     return f"{quoted(value)}{f'; did you mean {near}?' if near else ''}"
 
 
 def parse_shapes(text: str) -> dict[str, Shape]:
-    """`name:1,2,3;other:4` → shapes by name, -1 for an open size; the last `:` separates. Raises FlagError."""
+    """Parses `name:1,2,3;other:4` to shapes by input name; -1 is a dynamic dimension. Raises FlagError.
+
+    A name may contain `:`; the last one separates it from the dimensions.
+    """
     item = "inputShape"
     shapes: dict[str, Shape] = {}
     for part in filter(None, text.split(";")):
         name, colon, dims = part.rpartition(":")
         if not colon or not name:
-            raise FlagError(f"INPUT ILLEGAL: inputShape '{part}' must be name:1,2,3, the name being an input's", item)
+            raise FlagError(f"INPUT ILLEGAL: inputShape '{part}' must be name:1,2,3 with the name of an input", item)
         if name in shapes:
             raise FlagError(f"INPUT ILLEGAL: inputShape names '{name}' twice", item)
         try:
             shape = tuple(int(dim) for dim in dims.split(","))
         except ValueError:
             raise FlagError(
-                f"INPUT ILLEGAL: inputShape of '{name}': '{dims}' must be numbers between commas", item
+                f"INPUT ILLEGAL: inputShape of '{name}': '{dims}' must be integers separated by commas", item
             ) from None
         if any(not -1 <= dim <= MAX_DIMENSION for dim in shape):
             raise FlagError(
-                f"INPUT ILLEGAL: inputShape of '{name}': dimensions must be 0 to {MAX_DIMENSION}, or -1 for an open one",
+                f"INPUT ILLEGAL: inputShape of '{name}': dimensions must be 0 to {MAX_DIMENSION}, or -1 for a "
+                "dynamic one",
                 item,
             )
         shapes[name] = shape
@@ -109,7 +114,10 @@ def _format(given: Mapping[str, str], name: str) -> Format | None:
 
 
 def _framework(given: Mapping[str, str], plugins: Sequence[Path]) -> tuple[str, str]:
-    """The framework, and the name of a format that only a plug-in can read: it is looked up when the plug-ins have run."""
+    """Returns the framework and the format name of --fmk. Raises FlagError and ConversionError.
+
+    The format name is empty unless only a plug-in can read the format; it is looked up when the plug-ins are loaded.
+    """
     known = [one.name for one in FRONT_ENDS]
     name = given.get("fmk", "")
     found = canonical(name, known)
@@ -128,15 +136,16 @@ def _framework(given: Mapping[str, str], plugins: Sequence[Path]) -> tuple[str, 
 
 
 def _target(given: Mapping[str, str], save_type: str) -> Version | None:
-    """The version of --targetVersion. Raises FlagError."""
+    """Returns the version of --targetVersion. Raises FlagError."""
     label = _choice(given, "targetVersion", tuple(VERSIONS), "targetVersion")
     if label and save_type == "MINDIR":
-        raise FlagError("INPUT ILLEGAL: targetVersion concerns .ms files, not saveType=MINDIR", "targetVersion")
+        raise FlagError("INPUT ILLEGAL: targetVersion applies to .ms files, not to saveType=MINDIR", "targetVersion")
     return VERSIONS[label] if label else None
 
 
 def asked_npu(name: str, sections: Mapping[str, Mapping[str, str]], folder: Path | None = None) -> NpuSettings | None:
-    """The NPU of --target, or of a configuration file in `folder`. Raises FlagError."""
+    """Returns the NPU of --target, or of a configuration file in `folder`; None if there is no NPU. Raises
+    FlagError."""
     try:
         return npu_settings(name, sections.get(NPU_SECTION, {}), folder)
     except UsageError as error:
@@ -144,27 +153,36 @@ def asked_npu(name: str, sections: Mapping[str, Mapping[str, str]], folder: Path
 
 
 def check_npu(options: Options) -> None:
-    """Refuses what does not go with an NPU. Raises FlagError."""
+    """Raises FlagError for options that cannot be combined with an NPU."""
     if options.target is not None:
-        raise FlagError("INPUT ILLEGAL: no version of MindSpore Lite runs what target compiles for an NPU", "target")
+        raise FlagError(
+            "INPUT ILLEGAL: targetVersion cannot be combined with target: no version of MindSpore Lite runs "
+            "subgraphs that were compiled for an NPU",
+            "target",
+        )
     if options.save_type is SaveType.MINDIR:
-        raise FlagError("INPUT ILLEGAL: target concerns .ms files, not saveType=MINDIR", "target")
+        raise FlagError("INPUT ILLEGAL: target applies to .ms files, not to saveType=MINDIR", "target")
     if options.run_once:
-        raise FlagError("INPUT ILLEGAL: infer runs the result, which needs the NPU; leave target out for it", "target")
+        raise FlagError(
+            "INPUT ILLEGAL: infer runs the result, which needs the NPU; leave out infer or target", "target"
+        )
 
 
 def _signature(given: Mapping[str, str]) -> str:
-    """The name of --signature. Raises FlagError."""
+    """Returns the name of --signature. Raises FlagError."""
     if given.get("signature", "-") == "":
-        raise FlagError("INPUT ILLEGAL: signature must name one; a wrong name lists those that there are", "signature")
+        raise FlagError(
+            "INPUT ILLEGAL: signature needs the name of a signature; an unknown name lists those of the file",
+            "signature",
+        )
     return given.get("signature", "")
 
 
 def _digest(given: Mapping[str, str], save_type: str) -> bool:
-    """Whether --digest is on. Raises FlagError."""
+    """Returns whether --digest is on. Raises FlagError."""
     asked = _choice(given, "digest", ("on", "off"), "digest") == "on"
     if asked and save_type == "MINDIR":
-        raise FlagError("INPUT ILLEGAL: digest concerns .ms files, not saveType=MINDIR", "digest")
+        raise FlagError("INPUT ILLEGAL: digest applies to .ms files, not to saveType=MINDIR", "digest")
     return asked
 
 
@@ -176,7 +194,8 @@ def _key(given: Mapping[str, str], name: str) -> bytes | None:
 
 
 def asked_encryption(given: Mapping[str, str], warn: Callable[[str], None]) -> Encryption:
-    """The keys. Without --encryptKey nothing is encrypted, whatever --encryption says. Raises FlagError."""
+    """Returns the keys. Without --encryptKey the result is not encrypted, even with --encryption=true. Raises
+    FlagError."""
     asked = _choice(given, "encryption", ("true", "false"), "encryption") == "true"
     mode = _choice(given, "decryptMode", ("AES-GCM", "AES-CBC"), "encryption")
     encrypt_key = _key(given, "encryptKey")
@@ -186,28 +205,32 @@ def asked_encryption(given: Mapping[str, str], warn: Callable[[str], None]) -> E
 
 
 def check_encrypted(options: Options) -> None:
-    """Refuses what does not go with an encrypted result. Raises FlagError."""
+    """Raises FlagError for options that cannot be combined with an encrypted result."""
     if options.save_type is SaveType.MINDIR:
-        raise FlagError("INPUT ILLEGAL: encryptKey concerns .ms files, not saveType=MINDIR", "encryption")
+        raise FlagError("INPUT ILLEGAL: encryptKey applies to .ms files, not to saveType=MINDIR", "encryption")
     if options.digest:
         raise FlagError(
-            "INPUT ILLEGAL: digest is for plain files; of an encrypted one its key shows what was changed", "digest"
+            "INPUT ILLEGAL: digest is for unencrypted files; AES-GCM already detects changes of an encrypted file",
+            "digest",
         )
 
 
 def asked_training(given: Mapping[str, str], sections: Mapping[str, Mapping[str, str]]) -> TrainSettings | None:
-    """What [train_param] and [sparse_update] say, with --trainModel=true. Raises UsageError, and FlagError for --trainMemory
-    without it."""
+    """Returns the settings of [train_param] and [sparse_update] with --trainModel=true, else None.
+
+    Raises UsageError for an invalid setting, and FlagError for --trainMemory without --trainModel=true.
+    """
     if _choice(given, "trainModel", ("true", "false"), "trainModel") == "false":
         if "trainMemory" in given:
-            raise FlagError("INPUT ILLEGAL: trainMemory goes with trainModel=true", "trainMemory")
+            raise FlagError("INPUT ILLEGAL: trainMemory needs trainModel=true", "trainMemory")
         return None
     settings = settings_of_sections(sections, TRAINS_ALL)
     if "trainMemory" not in given:
         return settings
     if settings.memory is not None:
         raise FlagError(
-            "INPUT ILLEGAL: trainMemory is given, and memory in [train_param], too; give one", "trainMemory"
+            "INPUT ILLEGAL: both trainMemory and memory in [train_param] are given; leave out one of them",
+            "trainMemory",
         )
     try:
         return dataclasses.replace(settings, memory=parse_memory(given["trainMemory"], "trainMemory"))
@@ -216,10 +239,10 @@ def asked_training(given: Mapping[str, str], sections: Mapping[str, Mapping[str,
 
 
 def check_training(options: Options, choices: ConfigChoices | None, given: Mapping[str, str]) -> None:
-    """Refuses what does not go with a model that trains. Raises FlagError."""
+    """Raises FlagError for options that cannot be combined with a training model."""
 
     def refuse(what: str, reason: str) -> NoReturn:
-        raise FlagError(f"INPUT ILLEGAL: trainModel=true does not go with {what}: {reason}", "trainModel")
+        raise FlagError(f"INPUT ILLEGAL: trainModel=true cannot be combined with {what}: {reason}", "trainModel")
 
     if any(kind not in (None, DataType.FLOAT32) for kind in (options.input_type, options.output_type)):
         refuse("inputDataType and outputDataType", "a model trains in float32; leave them out")
@@ -228,19 +251,19 @@ def check_training(options: Options, choices: ConfigChoices | None, given: Mappi
     if options.save_type is SaveType.MINDIR:
         refuse("saveType=MINDIR", "the result is a .ms file; leave it out")
     if options.target is not None:
-        refuse("targetVersion", "the form of operators that one version wants is that of inference; leave it out")
+        refuse("targetVersion", "it rewrites operators for inference; leave it out")
     if options.npu is not None:
-        refuse("target", "an NPU does not train; leave it out")
+        refuse("target", "an NPU cannot train; leave it out")
     if choices is not None and choices.quantizer.asks_for_something:
         refuse("[common_quant_param]", "train the float model, and quantize it afterwards")
     if given.get("check") == "on":
-        refuse("check", "it examines inference; a conversion names what has no gradient")
+        refuse("check", "it examines inference; a conversion names operators without a gradient")
     if given.get("verify", "off") != "off":
-        refuse("verify", "it compares what inference computes; convert with --trainModel=false for it")
+        refuse("verify", "it compares inference; use it with --trainModel=false")
 
 
 def asked_memory(given: Mapping[str, str]) -> int | None:
-    """The bytes of --memoryLimit. Raises FlagError."""
+    """Returns --memoryLimit in bytes; None if it is not given. Raises FlagError."""
     try:
         return parse_limit(given["memoryLimit"]) if "memoryLimit" in given else None
     except UsageError as error:
@@ -248,7 +271,7 @@ def asked_memory(given: Mapping[str, str]) -> int | None:
 
 
 def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options:
-    """Checks all flags. Raises FlagError or UsageError for a wrong value, ConversionError for what is not built."""
+    """Checks all flags. Raises FlagError or UsageError for an invalid value, ConversionError for an unsupported one."""
     float16 = _choice(given, "fp16", ("on", "off"), "fp16") == "on"
     input_type = _data_type(given, "inputDataType", tuple(_DATA_TYPES))
     output_type = _data_type(given, "outputDataType", _OUTPUT_TYPES)
@@ -284,10 +307,10 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
     if "weightFile" in given and framework not in ("", "CAFFE") and not plugins:
         raise FlagError("INPUT ILLEGAL: weightFile is allowed only with fmk=CAFFE", "weightFile")
     if transformer == "true":
-        _refuse("--optimizeTransformer=true", "It concerns GPUs only")
+        _refuse("--optimizeTransformer=true", "It applies to GPUs only")
     if save_type == "MINDIR" and (infer == "true" or given.get("verify", "off") != "off"):
         raise FlagError(
-            "INPUT ILLEGAL: infer and verify run the result, which a .mindir file is not made for", "saveType"
+            "INPUT ILLEGAL: infer and verify need a .ms file; mslite does not run .mindir files", "saveType"
         )
     if optimize not in ("none", "general"):
         _refuse(f"--optimize={optimize}", "Use --optimize=general or none")
@@ -326,7 +349,7 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
         check_npu(options)
         if given.get("verify", "off") != "off":
             raise FlagError(
-                "INPUT ILLEGAL: verify runs the result, which needs the NPU; leave target out for it", "target"
+                "INPUT ILLEGAL: verify runs the result, which needs the NPU; leave out verify or target", "target"
             )
     if choices is not None:
         options = dataclasses.replace(
@@ -342,7 +365,7 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
         _refuse("Quantization with --saveType=MINDIR", "Leave --saveType out: the result is a .ms file")
     if options.quantizer.method is not None and given.get("verify", "off") != "off":
         raise FlagError(
-            "INPUT ILLEGAL: verify compares with the source's own numbers, which quantization rounds; "
+            "INPUT ILLEGAL: verify compares with the float model, from which a quantized one differs; "
             "debug_info_save_path in [common_quant_param] compares them layer by layer",
             "verify",
         )
@@ -350,11 +373,11 @@ def options_of(given: Mapping[str, str], warn: Callable[[str], None]) -> Options
 
 
 _ACCURACY = {"accuracyBudget": "budget", "cluster": "cluster", "quantReport": "report"}
-"""Flags → keys of [accuracy_param] that they go before."""
+"""Flags → keys of [accuracy_param] that they override."""
 
 
 def _with_accuracy(settings: QuantizerSettings, given: Mapping[str, str]) -> QuantizerSettings:
-    """The settings with what the flags say of accuracy. Raises FlagError where nothing is quantized by calibration."""
+    """Returns the settings with the values of the accuracy flags. Raises FlagError without full quantization."""
     keys = {key: given[flag] for flag, key in _ACCURACY.items() if flag in given}
     if not keys:
         return settings

@@ -1,6 +1,6 @@
-"""The flags of `converter_lite`: which there are, and how a command line is split into them.
+"""Declares the flags of `converter_lite` and splits a command line into them.
 
-Syntax and wording follow MindSpore Lite's converter, so that scripts which read its output go on working.
+Syntax and wording follow MindSpore Lite's converter, so that scripts that parse its output keep working.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from mslite.converter.quoting import shortened
 
 @dataclass(frozen=True)
 class Flag:
-    """One flag; `values` is what `--help` shows after the `=`."""
+    """A flag; `values` is the text that `--help` shows after the `=`."""
 
     name: str
     values: str
     help: str
     default: str = ""
     boolean: bool = False
-    """May stand without a value, which is `alone` then, and as `--no-<name>`."""
+    """Whether the flag may be given without a value, which is then `alone`, and as `--no-<name>`."""
     alone: str = "on"
     required: bool = False
 
@@ -35,25 +35,27 @@ GROUPS = {
         Flag(
             "fmk",
             "|".join(known.name for known in FRONT_ENDS),
-            "kind of the source model, or a format of a plug-in; left out, the file tells",
+            "format of the source model, or a format of a plug-in; detected from the file if left out",
         ),
         Flag(
             "weightFile",
             "FILE",
-            "the caffemodel of a Caffe model; --modelFile is its prototxt. Or what a plug-in's format has",
+            "the caffemodel of a Caffe model, whose prototxt is --modelFile; or a second file of a plug-in's format",
         ),
         Flag(
-            "inputShape", "name:1,3,224,224;...", "fix input shapes, in the layout of the source; -1 leaves a size open"
+            "inputShape",
+            "name:1,3,224,224;...",
+            "fix input shapes, in the layout of the source model; -1 is a dynamic dimension",
         ),
         Flag(
             "signature",
             "NAME",
-            "which signature of a TFLITE file or a SavedModel to convert, under its names of inputs and outputs; needed where a file "
-            "has signatures of several graphs; a wrong name lists those that there are",
+            "the signature of a TFLITE file or a SavedModel to convert, with its names of inputs and outputs; "
+            "needed if a file has signatures of several graphs; an unknown name lists those of the file",
         ),
     ),
     "output": (
-        Flag("outputFile", "PREFIX", "the result; .ms (or .mindir) is added unless it is there", required=True),
+        Flag("outputFile", "PREFIX", "the result; .ms (or .mindir) is added if it is missing", required=True),
         Flag(
             "configFile",
             "FILE",
@@ -61,35 +63,40 @@ GROUPS = {
             "docs/extending.md), disable_fusion and fusion_blacklists, [dynamic_dims]",
         ),
         Flag(
-            "saveType", "MINDIR_LITE|MINDIR", "a .ms file, or MindSpore's .mindir in the source's layout", "MINDIR_LITE"
+            "saveType",
+            "MINDIR_LITE|MINDIR",
+            "a .ms file, or a MindSpore .mindir file in the layout of the source model",
+            "MINDIR_LITE",
         ),
         Flag("inputDataFormat", "NHWC|NCHW", "layout of 4-D inputs of the result (default NHWC)"),
-        Flag("outputDataFormat", "NHWC|NCHW", "layout of 4-D outputs of the result (default: the source's)"),
-        Flag("inputDataType", "FLOAT|INT8|UINT8|DEFAULT", "type of the inputs of the result", "DEFAULT"),
-        Flag("outputDataType", "FLOAT|INT8|UINT8|DEFAULT", "type of the outputs of the result", "DEFAULT"),
+        Flag(
+            "outputDataFormat", "NHWC|NCHW", "layout of 4-D outputs of the result (default: that of the source model)"
+        ),
+        Flag("inputDataType", "FLOAT|INT8|UINT8|DEFAULT", "data type of the inputs of the result", "DEFAULT"),
+        Flag("outputDataType", "FLOAT|INT8|UINT8|DEFAULT", "data type of the outputs of the result", "DEFAULT"),
         Flag("fp16", "on|off", "store float32 constants as float16", "off", boolean=True),
         Flag("optimize", "none|general", "none: no fusions", "general"),
         Flag(
             "target",
             "ethos-u55|ethos-u65|ethos-u85",
-            "let vela, Arm's compiler, compile 8-bit subgraphs for this NPU; with its size, as "
-            "ethos-u55-64 (default: -128, -256, -256); [ethos_u] of --configFile has more; docs/ethosu.md",
+            "compile 8-bit subgraphs for this NPU with vela, Arm's compiler; may end with the number of MACs, such as "
+            "ethos-u55-64 (default: -128, -256, -256); more settings: [ethos_u] of --configFile; docs/ethosu.md",
         ),
     ),
     "quantize": (
         Flag(
             "accuracyBudget",
             "METRIC:VALUE",
-            "what quantization may cost: cosine:0.99, sqnr:25, top1:0.5, module:function:X",
+            "accuracy that quantization must keep: cosine:0.99, sqnr:25, top1:0.5, module:function:X",
         ),
-        Flag("cluster", "ADDRESS", "search for --accuracyBudget on a Dask cluster, as tcp://host:8786"),
-        Flag("quantReport", "FILE", "write a page about the quantization: errors, ranges, sizes, times"),
+        Flag("cluster", "ADDRESS", "search for --accuracyBudget on a Dask cluster, such as tcp://host:8786"),
+        Flag("quantReport", "FILE", "write an HTML report about the quantization: errors, ranges, sizes, times"),
     ),
     "train": (
         Flag(
             "trainModel",
             "true|false",
-            "make a model that trains: with the loss, the gradients and the optimizer of [train_param] in --configFile; "
+            "write a training model: with the loss, the gradients and the optimizer of [train_param] in --configFile; "
             "docs/train_model.md",
             "false",
             boolean=True,
@@ -98,18 +105,24 @@ GROUPS = {
         Flag(
             "trainMemory",
             "MIB",
-            "with --trainModel=true: memory that training may take, in MiB, or with K, M, G or T; what does not fit is computed "
-            "again; docs/train_model.md",
+            "with --trainModel=true: memory that training may use, in MiB, or with K, M, G or T; activations that "
+            "do not fit are recomputed; docs/train_model.md",
         ),
     ),
     "check": (
-        Flag("check", "on|off", "say what can be converted and what runs where, and write no model", boolean=True),
-        Flag("checkReport", "FILE", "with --check: write a page with the graph drawn"),
+        Flag(
+            "check",
+            "on|off",
+            "report unsupported operators and which targets can run the model; no model is written",
+            boolean=True,
+        ),
+        Flag("checkReport", "FILE", "with --check: write an HTML report with a drawing of the graph"),
         Flag("json", "on|off", "with --check: print JSON instead of tables", boolean=True),
         Flag(
             "verify",
             "random|off|IN.npy,...",
-            "compare the result with the source model, layer by layer; outputs of .pt2 programs are compared unless it is off",
+            "compare the result with the source model, layer by layer; outputs of .pt2 programs are compared unless "
+            "this is off",
             boolean=True,
             alone="random",
         ),
@@ -118,42 +131,44 @@ GROUPS = {
         ),
     ),
     "security": (
-        Flag("encryptKey", "HEX", "encrypt the .ms file with AES-GCM and this key: 32 hexadecimal digits"),
+        Flag("encryptKey", "HEX", "key to encrypt the .ms file with, by AES-GCM: 32 hexadecimal digits"),
         Flag(
             "encryption",
             "true|false",
-            "false: no encryption, whatever --encryptKey says; nothing without a key",
+            "false: ignore --encryptKey. Without a key the result is never encrypted",
             "true",
             boolean=True,
             alone="true",
         ),
         Flag("decryptKey", "HEX", "key of an encrypted MINDIR or .ms source: 32, 48 or 64 hexadecimal digits"),
-        Flag("decryptMode", "AES-GCM|AES-CBC", "how the source is encrypted; a .ms file: AES-GCM", "AES-GCM"),
+        Flag("decryptMode", "AES-GCM|AES-CBC", "encryption of the source; .ms files always use AES-GCM", "AES-GCM"),
         Flag(
             "digest",
             "on|off",
-            "end the .ms file with its SHA-256, for benchmark --verifyDigest and mslite.verify_digest; other readers pass over it",
+            "append the SHA-256 to the .ms file, for benchmark --verifyDigest and mslite.verify_digest; other "
+            "readers ignore it",
             "off",
             boolean=True,
         ),
         Flag(
             "memoryLimit",
             "MIB",
-            "memory that the model may take while it is converted, in MiB, or with K, M, G or T (default: half of the machine's)",
+            "memory that the conversion may use, in MiB, or with K, M, G or T (default: half of the machine's)",
         ),
     ),
     "compatibility": (
         Flag(
             "targetVersion",
             "1.3|1.5|2.0|2.7",
-            "make a file that this version of MindSpore Lite runs; what it lacks is written in what it has, or named",
+            "write a file that this version of MindSpore Lite runs; operators that it lacks are lowered, or "
+            "reported as unsupported",
         ),
         Flag("int64", "auto|int32", "int32: store every int64 tensor as int32, as MindSpore Lite does", "auto"),
-        Flag("device", "NAME", "older way to choose a target; refused: the result runs on the CPU"),
+        Flag("device", "NAME", "MindSpore Lite's older flag for the target; not supported: the result runs on the CPU"),
         Flag(
             "optimizeTransformer",
             "true|false",
-            "GPU transformer fusions; true is refused",
+            "GPU transformer fusions; true is not supported",
             "false",
             boolean=True,
             alone="true",
@@ -175,24 +190,24 @@ _TRUTH = {"true": "on", "false": "off"}
 
 
 def _moved(key: str) -> str:
-    return f"; it is {_MOVED[key]} in [common_quant_param] of --configFile" if key in _MOVED else ""
+    return f"; use {_MOVED[key]} in [common_quant_param] of --configFile" if key in _MOVED else ""
 
 
 def _value(flag: Flag, text: str) -> str:
-    """The value as the flag has it: case is no difference, and true is on."""
+    """Returns the value in the flag's spelling; case is ignored, and true is the same as on."""
     allowed = flag.values.split("|")
     other = {**_TRUTH, **{to: word for word, to in _TRUTH.items()}}.get(text.lower())
     return canonical(text, allowed) or (other if flag.boolean and other in allowed else None) or text
 
 
 def takes(name: str) -> Takes | None:
-    """Which words that follow a flag can be its value; None: none, or there is no such flag."""
+    """Returns a function that decides whether the next word can be the flag's value; None for an unknown flag."""
     flag = FLAGS.get(name)
     return None if flag is None else is_bare if flag.boolean else is_value
 
 
 def split_arguments(arguments: Sequence[str]) -> dict[str, str]:
-    """Flags and their values. Raises UsageError; `help` and `version` map to an empty text when they were asked for."""
+    """Returns the flags with their values; `help` and `version` have an empty value. Raises UsageError."""
     if not arguments:
         raise UsageError("Flag missing: --modelFile and --outputFile are needed")
     given: dict[str, str] = {}

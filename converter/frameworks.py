@@ -1,4 +1,4 @@
-"""Where models come from."""
+"""The frameworks of source models."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class FmkType(IntEnum):
-    """Frameworks that models come from; numbers are MindSpore Lite's, but for THIRDPARTY."""
+    """Frameworks of source models; the values are MindSpore Lite's, except for THIRDPARTY."""
 
     TF = 0
     CAFFE = 1
@@ -16,4 +16,4 @@ class FmkType(IntEnum):
     PYTORCH = 5
     MSLITE = 6
     THIRDPARTY = 8
-    """Formats that only a registered model parser reads."""
+    """A format that a registered model parser reads."""

@@ -1,4 +1,4 @@
-"""The front ends: one function per framework, from a model file to a module. Each is imported when it is asked for."""
+"""The front ends: one function per framework that parses a model file to a module. Each is imported when it is used."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ def _mindir(options: Options) -> Module:
 
 
 def with_own_training(options: Options, framework: FmkType) -> Options:
-    """The options, with the loss and the optimizer of a file that holds them. Raises ConversionError."""
+    """Returns the options with the loss and the optimizer of a MINDIR file that contains them. Raises
+    ConversionError."""
     if options.training is None or framework is not FmkType.MINDIR:
         return options
     from mslite.converter.parsers.mindir import training_settings
@@ -78,7 +79,7 @@ def _caffe(options: Options) -> Module:
     from mslite.converter.passes.incremental import IncrementalInference
 
     if options.weight_file is None:
-        raise UsageError("INPUT MISSING: weightFile, the caffemodel, is needed with fmk=CAFFE")
+        raise UsageError("INPUT MISSING: weightFile (the caffemodel) is needed with fmk=CAFFE")
     return parse(options.model_file, options.weight_file, options.input_shapes, IncrementalInference(Format.NCHW))
 
 
@@ -90,7 +91,7 @@ def _mslite(options: Options) -> Module:
     path = options.model_file
     try:
         module = load(path, options.encryption.source_opener)
-        verify(module)  # passes trust what a file may say
+        verify(module)  # passes do not check the graph again
         return module
     except MindirFormatError as error:
         raise ConversionError(str(error), code=ReturnCode.GRAPH_FILE_ERROR) from None
@@ -109,11 +110,11 @@ FRONT_ENDS: dict[FmkType, Callable[[Options], Module]] = {
     FmkType.PYTORCH: _pytorch,
     FmkType.MSLITE: _mslite,
 }
-"""What this version converts, in the order in which messages name it."""
+"""The supported frameworks, in the order of messages."""
 
 
 def _registered(entry: ModelParserEntry, options: Options) -> Module:
-    """What a plug-in's parser makes of the file."""
+    """Returns the module that the parser of a plug-in makes of the file."""
     parameters = ConverterParameters(
         entry.fmk,
         options.model_file,
@@ -129,21 +130,21 @@ _MAY_HAVE_SIGNATURES = (FmkType.TFLITE, FmkType.TF)
 _MAY_BE_ENCRYPTED = (FmkType.MINDIR, FmkType.MSLITE)
 
 FIXED_SIZES = frozenset({FmkType.ONNX, FmkType.PYTORCH, FmkType.TF})
-"""Frameworks that refuse an input of other sizes than the model fixes. The others resize what they can."""
+"""Frameworks in which a fixed input dimension cannot be changed. The others resize inputs if they can."""
 
 NCHW_SOURCES = frozenset({FmkType.ONNX, FmkType.CAFFE, FmkType.MINDIR, FmkType.PYTORCH})
-"""Frameworks whose images are NCHW; the others' are NHWC."""
+"""Frameworks with images in NCHW; the others use NHWC."""
 
 
 def parse_model(options: Options, framework: FmkType) -> Module:
-    """The module that the framework's front end makes of `options.model_file`.
+    """Parses `options.model_file` with the front end of the framework and returns the module.
 
-    Raises ConversionError, and UsageError where a weight file is missing or is not wanted.
+    Raises ConversionError, and UsageError for options that the framework does not support.
     """
     registered = find_model_parser(framework, options.format_name, options.model_file)
     if options.signature and (registered is not None or framework not in _MAY_HAVE_SIGNATURES):
         names = " and ".join(known.name for known in _MAY_HAVE_SIGNATURES)
-        kind = "one that a plug-in reads" if registered is not None else f"a model of fmk={framework.name}"
+        kind = "a model that a plug-in reads" if registered is not None else f"a model of fmk={framework.name}"
         raise UsageError(f"INPUT ILLEGAL: signature is for {names} models; this is {kind}. Leave --signature out")
     if registered is not None:
         return _registered(registered, options)
@@ -163,5 +164,5 @@ def parse_model(options: Options, framework: FmkType) -> Module:
 
 
 def source_layout(framework: FmkType) -> Format:
-    """The layout of images in models of this framework."""
+    """Returns the layout of images in models of this framework."""
     return Format.NCHW if framework in NCHW_SOURCES else Format.NHWC

@@ -1,4 +1,4 @@
-"""How `--help` is laid out: flags in groups, with their descriptions in one column."""
+"""Formats the text of `--help`: flags in groups, with their descriptions in one column."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _WIDEST = 110
 
 
 def width() -> int:
-    """Of the terminal; of a file, as of a terminal of 100 columns."""
+    """Returns the line width: the terminal's, or 100 columns if the output is not a terminal."""
     return max(60, min(shutil.get_terminal_size((100, 24)).columns, _WIDEST))
 
 
 def group(title: str, lines: Iterable[tuple[str, str]]) -> str:
-    """A group of flags: each flag with its value, and what it does."""
+    """Returns a group of flags: each flag with its value, and its description."""
     return "\n".join([f"{title}:", *(_line(flag, text) for flag, text in lines), ""])
 
 

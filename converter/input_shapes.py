@@ -1,4 +1,4 @@
-"""What is wrong with a shape of `--inputShape`, and what to type instead."""
+"""Checks the shapes of `--inputShape` against the model's inputs and suggests corrections."""
 
 from __future__ import annotations
 
@@ -12,21 +12,25 @@ _TO_NCHW, _TO_NHWC = (0, 3, 1, 2), (0, 2, 3, 1)
 
 
 def unknown_input(file: str, name: str, inputs: Collection[str]) -> ConversionError:
-    """`name` is no input of the model."""
+    """Returns the error for a name that is not an input of the model."""
     near = nearest(name, inputs, min(len(name) // 3, 2))
     rest = f"; did you mean {quoted(near)}?" if near else f"; its inputs are {', '.join(map(quoted, sorted(inputs)))}"
-    message = f"{_of(file)}--inputShape names {quoted(name)}, which is no input of the model{rest}"
+    message = f"{_of(file)}--inputShape names {quoted(name)}, which is not an input of the model{rest}"
     return ConversionError(message, code=ReturnCode.INPUT_PARAMETER_INVALID)
 
 
 def check_shape(file: str, name: str, have: Sequence[int], given: Sequence[int]) -> None:
-    """Raises ConversionError for a shape of another rank, and for that of an image whose channels stand in the other place: `have` is
-    the model's own, negative where a size is open."""
+    """Raises ConversionError for a shape of another rank, and for an image in the other layout.
+
+    `have` is the model's shape; negative numbers are dynamic dimensions.
+    """
     have_text, given_text = _text(have), _text(given)
     if len(have) != len(given):
         counted = f"{len(given)} dimension{'' if len(given) == 1 else 's'}"
         raise ConversionError(
-            f"{_of(file)}--inputShape={shortened(name)}:{given_text} has {counted}, the input has {len(have)}: [{have_text}] in the model",
+            f"{_of(file)}--inputShape={shortened(name)}:{given_text} has {counted}, but the model's input has "
+            f"{len(have)}: "
+            f"[{have_text}]",
             code=ReturnCode.INPUT_PARAMETER_INVALID,
         )
     if len(have) != len(_TO_NCHW) or _fits(have, given):
@@ -35,19 +39,20 @@ def check_shape(file: str, name: str, have: Sequence[int], given: Sequence[int])
         other = [given[axis] for axis in order]
         if _fits(have, other):
             raise ConversionError(
-                f"{_of(file)}--inputShape={shortened(name)}:{given_text} looks like {typed}, and the source model has {source}, "
+                f"{_of(file)}--inputShape={shortened(name)}:{given_text} looks like {typed}, but the source model "
+                f"has {source}, "
                 f"[{have_text}]. Give it in the layout of the source: --inputShape={shortened(name)}:{_text(other)}",
                 code=ReturnCode.INPUT_PARAMETER_INVALID,
             )
 
 
 def _of(file: str) -> str:
-    """The beginning of a message; a file without a name is named by whoever reports it."""
+    """Returns the beginning of a message; "" if the caller adds the file."""
     return f"{file}: " if file else ""
 
 
 def _fits(have: Sequence[int], given: Sequence[int]) -> bool:
-    """But for the batch."""
+    """Returns whether the dimensions match, except for the batch."""
     return all(old < 0 or new < 0 or old == new for old, new in zip(have[1:], given[1:], strict=True))
 
 

@@ -1,15 +1,16 @@
-"""Names of layers and constants, as users write them."""
+"""Compares names of layers and constants with those that users write."""
 
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
 
 _ENDS = ("/", ".", "_nhwc")
-"""What follows a name in those of its parts, and in those that the converter gives to rearranged constants."""
+"""Separators and suffixes after the name of a layer: of its parts, and of constants that the converter rearranged."""
 
 
 def is_named(name: str, wanted: str) -> bool:
-    """Whether `wanted` is the name, what it begins with up to a part of it, or a pattern with `*` for any characters."""
+    """Returns whether `wanted` is the name, a prefix of it that ends at a separator, or a pattern in which `*` matches
+    anything."""
     name, wanted = name.lstrip("/"), wanted.lstrip("/")
     if name == wanted or fnmatchcase(name, wanted.replace("[", "[[]")):
         return True
@@ -17,7 +18,8 @@ def is_named(name: str, wanted: str) -> bool:
 
 
 def module_name(name: str) -> str:
-    """PyTorch's exporter calls a layer `a.0.b` of a network `/a/a.0/b/Conv`: this is `a.0.b.Conv` again."""
+    """Converts a node name of PyTorch's ONNX exporter, `/a/a.0/b/Conv`, to the name of the module and node,
+    `a.0.b.Conv`."""
     before, found = "", list[str]()
     for part in name.lstrip("/").split("/"):
         if before and part.startswith(f"{before}."):

@@ -1,4 +1,4 @@
-"""How much memory a conversion may ask for on account of what a file says."""
+"""Limits the memory that a conversion may allocate for sizes that the model file declares."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from mslite.converter.errors import ConversionError, ReturnCode, UsageError
 
 _SHARE = 2
-"""By default a conversion may take one part in so many of the machine's memory."""
+"""The default limit is the machine's memory divided by this."""
 
 LEAST_LIMIT = 64 << 20
 _CGROUP_FILES = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
@@ -36,7 +36,7 @@ _SPELLING = re.compile(r"\s*(\d{1,15})\s*([a-z]*)\s*", re.IGNORECASE)
 
 
 def machine_memory() -> int:
-    """Bytes of memory that this process may use at most: the machine's, or its container's."""
+    """Returns the memory of the machine or its container in bytes."""
     try:
         total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):
@@ -52,20 +52,23 @@ def machine_memory() -> int:
 
 
 def default_limit() -> int:
-    """Half of the machine's memory, in bytes."""
+    """Returns half of the machine's memory, in bytes."""
     return max(machine_memory() // _SHARE, LEAST_LIMIT)
 
 
 def parse_memory(text: str, name: str) -> int:
-    """Bytes of `2048` (MiB), `2048M`, `2GiB`, which `name` is given. Raises UsageError."""
+    """Returns the bytes of a size such as `2048` (MiB), `2048M` or `2GiB`. Raises UsageError, which names the flag
+    `name`."""
     match = _SPELLING.fullmatch(text)
     if match is None or match[2].lower() not in _UNITS:
-        raise UsageError(f"INPUT ILLEGAL: {name} must be MiB, or a number with K, M, G or T, not '{text[:40]}'")
+        raise UsageError(
+            f"INPUT ILLEGAL: {name} must be a number of MiB, or a number with K, M, G or T, not '{text[:40]}'"
+        )
     return int(match[1]) << _UNITS[match[2].lower()]
 
 
 def parse_limit(text: str) -> int:
-    """The bytes of --memoryLimit. Raises UsageError."""
+    """Returns --memoryLimit in bytes. Raises UsageError."""
     limit = parse_memory(text, "memoryLimit")
     if limit < LEAST_LIMIT:
         raise UsageError(f"INPUT ILLEGAL: memoryLimit must be at least {shown(LEAST_LIMIT)}")
@@ -73,7 +76,7 @@ def parse_limit(text: str) -> int:
 
 
 def shown(count: int) -> str:
-    """A number of bytes, as messages say it."""
+    """Formats a number of bytes for messages."""
     for unit, bits in (("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)):
         if count >= 1 << bits:
             digits = count / (1 << bits)
@@ -92,9 +95,9 @@ _allowance: ContextVar[_Allowance | None] = ContextVar("memory limit", default=N
 
 @contextmanager
 def memory_limited(limit: int | None) -> Iterator[None]:
-    """Within it, what one conversion makes of its file is counted against `limit` bytes, from 0 on.
+    """A context in which `spend` counts the allocations of one conversion against `limit` bytes, beginning at 0.
 
-    None is the limit that holds already, or the default.
+    None keeps the limit of the surrounding context, or the default.
     """
     token = _allowance.set(_Allowance(memory_limit() if limit is None else limit))
     try:
@@ -104,24 +107,26 @@ def memory_limited(limit: int | None) -> Iterator[None]:
 
 
 def memory_limit() -> int:
-    """The limit of the running conversion in bytes."""
+    """Returns the limit of the running conversion in bytes."""
     allowance = _allowance.get()
     return default_limit() if allowance is None else allowance.limit
 
 
 def spend(count: int, what: str) -> None:
-    """Counts `count` bytes that the file is about to make the converter allocate.
+    """Counts `count` bytes that the converter is about to allocate for the file.
 
-    Raises ConversionError where `count`, or the sum of all that was counted, is more than the limit. `what` begins the
-    message: it names the file or the node, and what is so large.
+    Raises ConversionError if the sum exceeds the limit. `what` begins the message: it names the file or the node, and
+    the
+    object that is too large.
     """
     allowance = _allowance.get()
     limit = memory_limit()
     total = count if allowance is None else allowance.spent + count
     if total > limit:
-        rest = f", with {shown(total - count)} before it" if total > count else ""
+        rest = f", after {shown(total - count)} that are already used" if total > count else ""
         raise ConversionError(
-            f"{what} takes {shown(count)}{rest}; the conversion may take {shown(limit)}. Where that is meant, allow more "
+            f"{what} takes {shown(count)}{rest}; the conversion may use {shown(limit)}. If the size is right, raise "
+            "the limit "
             "with --memoryLimit",
             code=ReturnCode.MEMORY_FAILED,
         )
@@ -130,7 +135,7 @@ def spend(count: int, what: str) -> None:
 
 
 def may_spend(count: int) -> bool:
-    """As `spend`, for what may be left out: counts, and says whether it is within the limit."""
+    """Counts `count` bytes and returns True if they are within the limit; else returns False and counts nothing."""
     allowance = _allowance.get()
     if count > memory_limit() - (0 if allowance is None else allowance.spent):
         return False

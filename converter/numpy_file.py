@@ -1,4 +1,4 @@
-"""`.npy` and `.npz` files from strangers: what NumPy raises for a damaged one becomes one error."""
+"""Reads untrusted `.npy` and `.npz` files; NumPy's various errors for damaged files become one."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ _DAMAGED = (
 
 
 class NumpyFileError(ValueError):
-    """A file that is no whole NumPy file; `str()` says why."""
+    """A file that is not a complete NumPy file; `str()` is the reason."""
 
 
 def read_numpy(path: Path) -> Array | dict[str, Array]:
-    """The array of a `.npy` file, or those of a `.npz` file by name; no Python objects.
+    """Returns the array of a `.npy` file, or the arrays of a `.npz` file by name. Python objects are refused.
 
-    Raises NumpyFileError, OSError, and ConversionError for a `.npz` file that takes more than the memory limit.
+    Raises NumpyFileError, OSError, and ConversionError if a `.npz` file exceeds the memory limit.
     """
     try:
         if zipfile.is_zipfile(path):
             with checked_archive(path, path.stat().st_size, str(path)):
-                pass  # what it declares is within bounds
+                pass  # only checks the declared sizes
         with path.open("rb") as file:
             loaded = np.load(file, allow_pickle=False)
             if isinstance(loaded, np.ndarray):
                 return loaded
             return {name: _array(loaded[name]) for name in loaded.files}
     except MemoryError:
-        raise NumpyFileError("it declares an array that is larger than the memory") from None
+        raise NumpyFileError("it declares an array that does not fit into memory") from None
     except NumpyFileError:
         raise
     except _DAMAGED as error:
-        raise NumpyFileError(f"no whole NumPy file: {shortened(str(error))}") from None
+        raise NumpyFileError(f"not a complete NumPy file: {shortened(str(error))}") from None
 
 
 def _array(member: object) -> Array:
-    if not isinstance(member, np.ndarray):  # NumPy gives the bytes of what is no array
-        raise NumpyFileError("it holds something that is no array")
+    if not isinstance(member, np.ndarray):  # NumPy returns the bytes of other members
+        raise NumpyFileError("it contains a member that is not an array")
     return member

@@ -1,7 +1,8 @@
-"""`python3 -m mslite.converter.operator_facts OUT.md` writes `docs/operators.md`: what is true of each operator in this build.
+"""Writes `docs/operators.md`: `python3 -m mslite.converter.operator_facts OUT.md`.
 
-Front ends come from the tables of the parsers; element types, instruction sets and targets of generated C from the kernel
-tables of the native modules, asked with the test cases of the references.
+Front ends are found in the tables of the parsers. Element types, instruction sets and targets of generated C are found
+in
+the kernel tables of the native modules, with the test cases of the references.
 """
 
 from __future__ import annotations
@@ -32,29 +33,29 @@ _PLUMBING = frozenset(
         *("Shape", "SliceFusion", "Squeeze", "Stack", "StridedSlice", "TileFusion", "Transpose", "Unsqueeze"),
     )
 )
-"""Operators that converters also use to bring operands into shape."""
+"""Operators that parsers also use to rearrange the inputs of other operators."""
 
 _VECTOR_ISAS = ("scalar", "avx2", "avx512", "neon")
-"""What a kernel of `kernels/simd/` is compiled for, whichever of them this machine has."""
+"""Instruction sets that the kernels of `kernels/simd/` are compiled for, on any machine."""
 
 _TARGETS = {
     "x86": ("avx2",),
     "Arm": ("neon", "neon_dot"),
     "Cortex-M": ("micro", "dsp", "mve"),
 }
-"""Targets of generated C, and the instruction sets whose kernels are for them alone."""
+"""Targets of generated C, with the instruction sets that only they have."""
 
 _VARIABLES = ("ReadVariable", "AssignVariable")
-"""No kernel computes them: the runtime and generated C keep the tensor from one run to the next."""
+"""Operators without a kernel: the runtime and generated C keep the tensor from one run to the next."""
 
 _CONTROL = ("Call", "PartialFusion", "Switch", "SwitchLayer")
-"""The runtime's executor runs them; in generated C they are branches and loops of C."""
+"""Operators without a kernel: the runtime's executor runs them; in generated C they are branches and loops."""
 
 _DEPTH = 4
 
 
 def tables() -> dict[str, Mapping[str, Callable[..., Any]]]:
-    """Front end -> source operator -> its converter."""
+    """Returns front end -> source operator -> the function that converts it."""
     import mslite.converter.parsers.caffe
     import mslite.converter.parsers.onnx.parser
     import mslite.converter.parsers.tf
@@ -74,7 +75,7 @@ def tables() -> dict[str, Mapping[str, Callable[..., Any]]]:
 
 
 def front_ends() -> dict[str, dict[str, list[str]]]:
-    """Operator -> front end -> source operators that become it."""
+    """Returns operator -> front end -> source operators that are converted to it."""
     result: dict[str, dict[str, set[str]]] = {name: {} for name in OPERATORS}
     for front_end, converters in tables().items():
         others = frozenset(id(converter) for converter in converters.values())
@@ -91,7 +92,7 @@ def front_ends() -> dict[str, dict[str, list[str]]]:
 
 
 def mindir_primitives() -> dict[str, set[str]]:
-    """MindIR primitives -> operators: those with a converter, and ours by their own names."""
+    """Returns MindIR primitive -> operators: those with a converter, and mslite's operators by their own names."""
     import mslite.converter.parsers.mindir.parser  # noqa: F401
     from mslite.converter.parsers.mindir.registry import REACHED, find_converter
 
@@ -104,7 +105,7 @@ def mindir_primitives() -> dict[str, set[str]]:
 
 
 def _declared(front_end: str) -> dict[str, set[str]]:
-    """Source operator -> the operators whose declarations name it."""
+    """Returns source operator -> the operators that name it in their declarations."""
     result: dict[str, set[str]] = {}
     for name, cls in OPERATORS.items():
         for foreign in getattr(cls.declaration, front_end):
@@ -116,14 +117,16 @@ def _direct(names: set[str]) -> set[str]:
     return names - _PLUMBING or names
 
 
-# ---- what a converter emits: the operators that its source names ----
+# ---- the operators that a converter emits: found in its source code ----
 
 
 def reached(converter: Callable[..., Any], foreign: str, others: frozenset[int] = frozenset()) -> set[str]:
-    """The operators that a converter, and the functions of its front end that it calls, name in their source.
+    """Returns the operators that are named in the code of a converter and of the functions of its front end that it
+    calls.
 
-    A table is looked up by the foreign name where it has that key, and counts as a whole where it does not. `others` are
-    the identities of converters of other operators, which are not followed.
+    In a table, only the entry of the source operator counts, or all entries if it has none. `others` are the
+    identities of
+    the converters of other operators, which are not followed.
     """
     names: set[str] = set()
     _visit(converter, foreign, names, set(others) - {id(converter)}, 0)
@@ -154,7 +157,7 @@ def _visit(value: Any, foreign: str, names: set[str], seen: set[int], depth: int
 
 
 def _named(function: FunctionType) -> Iterable[Any]:
-    """What the names in a function's source stand for."""
+    """Yields the objects that the names in a function's source code refer to."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     except (OSError, SyntaxError, TypeError):
@@ -177,7 +180,7 @@ def _named(function: FunctionType) -> Iterable[Any]:
 
 
 class _Call:
-    """A test case of the references as the native modules see it."""
+    """A test case of the references in the form that the native modules need."""
 
     def __init__(self, case: Case) -> None:
         arrays = [np.ascontiguousarray(array).reshape(array.shape) for array in case.inputs if array is not None]
@@ -189,7 +192,7 @@ class _Call:
             self.outputs = len(REFERENCES[case.op.name](case.op, case.inputs))
 
     def has_known_shapes(self) -> bool:
-        """Whether the shapes of the outputs follow from shapes and constants alone."""
+        """Returns whether the output shapes depend on the input shapes and constants only."""
         infos = [
             info if is_constant else _native.TensorInfo(info.dtype, info.dims, None, None)
             for info, is_constant in zip(self.infos, self.constant, strict=True)
@@ -202,9 +205,9 @@ class _Call:
 
 
 def kernel_facts() -> dict[str, dict[str, list[str]]]:
-    """Operator -> element types that some kernel takes, and those of casts; instruction sets; targets of generated C.
+    """Returns operator -> supported element types, those that need casts, instruction sets, and targets of generated C.
 
-    A target ends in `*` where kernels are written for it.
+    A target ends in `*` if there are kernels for it.
     """
     kernels: dict[str, list[tuple[str, str]]] = {}
     for name, operator, isa, _ in _native.kernels():
@@ -212,7 +215,7 @@ def kernel_facts() -> dict[str, dict[str, list[str]]]:
     isas = {operator: {isa for _, isa in entries} for operator, entries in kernels.items()}
     for _, operator, isa, _ in _codegen.kernels():
         isas[operator].add(isa)
-    # What is for stored integers alone has no case here; the shapes of its outputs are those of its inputs.
+    # Operators for quantized tensors only have no test case; the shapes of their outputs are those of their inputs.
     generated = set(kernels) - {case.op.name for case in CASES}
     types = types_of_operators()
     for call in map(_Call, CASES):
@@ -245,7 +248,7 @@ def _order(isa: str) -> tuple[int, str]:
 
 
 def facts() -> dict[str, dict[str, Any]]:
-    """Operator -> `front_ends`, `types`, `casts`, `isas`, `generated`, as the page shows them."""
+    """Returns operator -> `front_ends`, `types`, `casts`, `isas`, `generated`, for the page."""
     kernels, sources = kernel_facts(), front_ends()
     nothing: dict[str, list[str]] = {"types": [], "casts": [], "isas": [], "generated": []}
     return {name: {"front_ends": sources[name], **kernels.get(name, nothing)} for name in OPERATORS}

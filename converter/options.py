@@ -1,4 +1,4 @@
-"""What a conversion is asked to do, as one value; the command line, the configuration file and the API fill it."""
+"""The options of a conversion, from the command line, the configuration file or the Python API."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from mslite.quantizer.settings import QuantizerSettings
 
 
 class SaveType(IntEnum):
-    """Kinds of result; numbers are MindSpore Lite's ModelType."""
+    """Formats of the result; the values are those of MindSpore Lite's ModelType."""
 
     MINDIR = 0
     MINDIR_LITE = 4
@@ -27,24 +27,25 @@ class SaveType(IntEnum):
 
 @dataclass(frozen=True)
 class Options:
-    """Everything about one conversion. `model_file` is read, `output_file` (with its suffix added) is written."""
+    """The options of one conversion. Reads `model_file`, writes `output_file` (with its suffix added)."""
 
     model_file: Path
     output_file: Path
     framework: FmkType | None = None
-    """None: told from the file."""
+    """None: detected from the file."""
     format_name: str = ""
-    """What a registered model parser calls the format, with the framework THIRDPARTY; left out, the file's suffix tells."""
+    """The format's name in a registered model parser, with the framework THIRDPARTY; "": found by the file's suffix."""
     signature: str = ""
-    """Which signature of a TensorFlow Lite file or a SavedModel is converted (`--signature`)."""
+    """The signature of a TensorFlow Lite file or a SavedModel to convert (`--signature`)."""
     weight_file: Path | None = None
-    """The weights of a Caffe model, or of one that a registered model parser reads."""
+    """The weights of a Caffe model, or of a model that a registered model parser reads."""
     save_type: SaveType = SaveType.MINDIR_LITE
     input_shapes: Mapping[str, Shape] = field(default_factory=dict)
     dynamic_dims: Mapping[str, Shape] = field(default_factory=dict)
-    """The largest shapes of inputs with unknown sizes, in the source's layout; -1 where nothing is said."""
+    """The largest shapes of inputs with unknown sizes, in the source's layout; -1 keeps the model's dimension."""
     input_format: Format | None = None
-    """The layout of 4-D inputs of the result; None: NHWC, but for what MindSpore Lite takes to be NHWC already."""
+    """The layout of 4-D inputs of the result; None: NHWC. Inputs that MindSpore Lite regards as NHWC already are not
+    changed."""
     output_format: Format | None = None
     input_type: DataType | None = None
     output_type: DataType | None = None
@@ -55,37 +56,37 @@ class Options:
     target: Version | None = None
     """The version of MindSpore Lite that has to run the result (`--targetVersion`)."""
     npu: NpuSettings | None = None
-    """The NPU that computes what it can of the result (`--target`)."""
+    """The NPU that runs the operators it supports (`--target`)."""
     single_scales: bool = False
-    """Whether scales are rounded to 32 bits, as they are for an NPU: the result then computes its numbers on the CPU."""
+    """Whether scales are rounded to float32, as for an NPU: the CPU then computes the same results as the NPU."""
     memory_limit: int | None = None
-    """Bytes that the conversion may take on account of what the file says (`--memoryLimit`); None: half of the machine's."""
+    """Bytes that the conversion may use (`--memoryLimit`); None: half of the machine's memory."""
     run_once: bool = False
+    """Whether the result is loaded and run once with random data (`--infer`)."""
     digest: bool = False
-    """Whether the `.ms` file ends with the SHA-256 of what was written (`--digest`)."""
-    """Load the result and run it once with random data (`--infer`)."""
-
+    """Whether the SHA-256 is appended to the `.ms` file (`--digest`)."""
     compare: bool = True
-    """Whether the result of a `torch.export` program is compared with the program before it is written (`--verify=off`: not)."""
+    """Whether the result of a `torch.export` program is compared with the program before it is written (not with
+    `--verify=off`)."""
     encryption: Encryption = field(default_factory=Encryption)
     plugins: tuple[Path, ...] = ()
     """Python files that register parsers, passes and custom operators for this conversion."""
     config: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """The sections of the configuration file, which plug-ins may ask for."""
+    """The sections of the configuration file, for plug-ins."""
     quantizer: QuantizerSettings = field(default_factory=QuantizerSettings)
     training: TrainSettings | None = None
-    """Where it is given, the result is a training graph (`--trainModel`)."""
+    """If it is given, the result is a training model (`--trainModel`)."""
     calibration: Source | None = None
-    """Calibration samples from Python, instead of the folders that the settings name."""
+    """Calibration samples from Python, instead of the folders in the settings."""
 
     @property
     def source_files(self) -> list[Path]:
-        """The files that are read: the model, and its weights where they are apart."""
+        """The files that are read: the model, and its weights if they are in a second file."""
         return [self.model_file] if self.weight_file is None else [self.model_file, self.weight_file]
 
     @property
     def output_path(self) -> Path:
-        """The file that is written."""
+        """The path of the result, with the suffix."""
         text = str(self.output_file)
         suffix = ".mindir" if self.save_type is SaveType.MINDIR else ".ms"
         return Path(text if text.endswith(suffix) else text + suffix)

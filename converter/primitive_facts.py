@@ -1,5 +1,8 @@
-"""`python3 -m mslite.converter.primitive_facts OUT.md` writes `docs/primitives.md`: what becomes of each primitive of a `.mindir`
-file, from the tables of its front end."""
+"""Writes `docs/primitives.md`, the supported primitives of `.mindir` files: `python3 -m
+mslite.converter.primitive_facts OUT.md`.
+
+The page is made from the tables of the front end.
+"""
 
 from __future__ import annotations
 
@@ -17,16 +20,17 @@ _TITLE = """\
 
 Written by `make operators` from the tables in `converter/parsers/mindir`; do not edit.
 
-What becomes of each primitive that MindSpore 2.10 or an older version writes into a `.mindir` file: {converted} are converted, to
-[operators](operators.md) or to what is known when converting; {refused} are refused by name, with the reason and with what a network can
-do instead. A primitive that stands in neither table is refused as not known, gradients and optimizers as what they are.
-Which sizes have to be fixed, and which values of an attribute are computed, a refusal says of the node. What draws random
-numbers has no promise: the numbers are others in each run.
+This page lists the primitives that MindSpore, up to version 2.10, writes into a `.mindir` file. {converted} primitives
+are converted to [operators](operators.md) or to constants. {refused} primitives are unsupported: the table has the
+reason and an alternative. A primitive that is in neither table is refused as unknown, or as a gradient or an optimizer.
+A supported primitive may need fixed sizes, or certain values of an attribute; the message of the converter then names
+the node and the reason. Primitives that draw random numbers return other numbers in each run.
 """
 
 
 def converted() -> dict[str, list[str]]:
-    """Primitive -> operators that it becomes; those of MindSpore Lite's schema and ours are read by their own names, too."""
+    """Returns primitive -> operators that it is converted to; operators of MindSpore Lite's schema and of mslite are
+    included by name."""
     own = {name for name, cls in OPERATORS.items() if not cls.declaration.training and not name.endswith("Fusion")}
     own -= set(REFUSED)
     reached = mindir_primitives()
@@ -37,7 +41,7 @@ def converted() -> dict[str, list[str]]:
 
 
 def refused() -> dict[tuple[str, str], list[str]]:
-    """Reason and remedy -> primitives."""
+    """Returns (reason, remedy) -> unsupported primitives."""
     found: dict[tuple[str, str], list[str]] = {}
     for name, why in REFUSED.items():
         found.setdefault(why, []).append(name)
@@ -45,18 +49,18 @@ def refused() -> dict[tuple[str, str], list[str]]:
 
 
 def emit() -> str:
-    """The text of the page."""
+    """Returns the text of the page."""
     rows, others = converted(), refused()
     lines = [
         _TITLE.format(converted=len(rows), refused=len(REFUSED)),
         "## Converted",
         "",
-        "| primitive | becomes |",
+        "| primitive | operators |",
         "|---|---|",
     ]
     lines += [f"| {name} | {', '.join(names) or '-'} |" for name, names in rows.items()]
-    lines += ["", "`-`: the operand itself, a constant, or what only holds the graph together.", ""]
-    lines += ["## Refused", "", "| primitives | because | instead |", "|---|---|---|"]
+    lines += ["", "`-`: replaced by its input or a constant, or removed.", ""]
+    lines += ["## Unsupported", "", "| primitives | reason | alternative |", "|---|---|---|"]
     lines += [f"| {', '.join(names)} | {reason} | {remedy} |" for (reason, remedy), names in others.items()]
     return "\n".join(lines) + "\n"
 

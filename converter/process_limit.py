@@ -1,4 +1,4 @@
-"""The last resort under the memory limit: the operating system refuses the program what goes beyond."""
+"""Sets a memory limit of the operating system for the process, in case `memory_limit` misses an allocation."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ except ImportError:  # Windows has no such limits
     resource = None  # type: ignore[assignment]
 
 _WORK = 2
-"""The model's own memory, times this: what is made of a tensor exists beside it for a while."""
+"""Factor for the model's memory: while a tensor is transformed, both copies exist."""
 
 _OWN_BYTES = 1 << 30
-"""What the program and the packages may take that a model does not ask for."""
+"""Bytes for the program and its packages, without the model."""
 
 
 def limit_process(given: Mapping[str, str]) -> None:
-    """Lets this process have no more memory than `--memoryLimit` says. Raises FlagError for a wrong value of it."""
+    """Limits the memory of this process by `--memoryLimit`. Raises FlagError for an invalid value."""
     limit = asked_memory(given)
     if resource is None:
         return
@@ -34,7 +34,7 @@ def limit_process(given: Mapping[str, str]) -> None:
 
 
 def _data_bytes() -> int:
-    """What this process has already."""
+    """Returns the bytes that this process has already allocated."""
     try:
         lines = Path("/proc/self/status").read_text().splitlines()
     except OSError:

@@ -1,4 +1,5 @@
-"""How a command-line program ends: with a status and at most one line, whatever becomes of its output or stops it."""
+"""Ends a command-line program with an exit status and at most one line of text on Ctrl-C or if its output cannot be
+written."""
 
 from __future__ import annotations
 
@@ -21,11 +22,12 @@ _INTERRUPTED = 130
 
 
 class OutputLost(BaseException):
-    """Standard output takes no more. Like KeyboardInterrupt no Exception: what judges models must not take it for one."""
+    """Standard output cannot be written. Not an Exception, like KeyboardInterrupt, so that `except Exception` does not
+    catch it."""
 
 
 class _Output:
-    """Standard output, whose errors cannot be taken for those of a file that is read or written."""
+    """Standard output; its errors become OutputLost, so that they are not confused with errors of other files."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -55,18 +57,18 @@ _SECRET = re.compile(r"(\w*[kK]ey=).+", re.DOTALL)
 
 
 def without_keys(argument: str) -> str:
-    """A word of a command line as messages and pages may repeat it: what stands behind `...key=` is left out."""
+    """Returns a command-line argument without the value of `...key=`, for messages and reports."""
     return _SECRET.sub(r"\1...", argument)
 
 
 def command_line() -> str:
-    """The command that is running, as a shell takes it; keys are left out. Empty where Python calls a function instead."""
+    """Returns the running command, quoted for a shell, without keys; "" if the API was called from Python."""
     return _command.get()
 
 
 @contextlib.contextmanager
 def running(name: str, arguments: Sequence[str]) -> Iterator[None]:
-    """Makes it the command that is running."""
+    """Sets the command that `command_line` returns."""
     token = _command.set(shlex.join([name, *(without_keys(one) for one in arguments)]))
     try:
         yield
@@ -75,14 +77,17 @@ def running(name: str, arguments: Sequence[str]) -> Iterator[None]:
 
 
 def ends_quietly(name: str) -> Callable[[Callable[P, int]], Callable[P, int]]:
-    """Makes of the `main` of the program `name` one that never raises: its status is 130 after Ctrl-C, and 1 when standard
-    output takes no more; both are said in one line. Without a word it ends when nobody reads its output any more."""
+    """Decorates the `main` of the program `name` so that it does not raise KeyboardInterrupt or OutputLost.
+
+    The exit status is 130 after Ctrl-C, and 1 if standard output cannot be written; both print one line. A closed pipe
+    (EPIPE) prints nothing.
+    """
 
     def decorate(main: Callable[P, int]) -> Callable[P, int]:
         @functools.wraps(main)
         def run(*args: P.args, **kwargs: P.kwargs) -> int:
             stream = sys.stdout
-            if isinstance(stream, TextIOWrapper):  # names of files may be any bytes
+            if isinstance(stream, TextIOWrapper):  # file names may contain invalid UTF-8
                 stream.reconfigure(errors="backslashreplace")
             sys.stdout = cast(TextIO, _Output(stream))
             try:
@@ -108,14 +113,14 @@ def ends_quietly(name: str) -> Callable[[Callable[P, int]], Callable[P, int]]:
 
 
 def _forget(stream: TextIO) -> None:
-    """Lets what is still held back go nowhere: when Python ends, it would complain, or wait for a reader that does not read."""
+    """Redirects buffered output to /dev/null: Python's exit would otherwise fail on it, or block."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    with contextlib.suppress(OSError, ValueError):  # a stream without a file, as in tests
+    with contextlib.suppress(OSError, ValueError):  # a stream without a file descriptor, in tests
         os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
 
 
 def reason_of(error: OSError) -> str:
-    """Which file, and what is the matter with it."""
+    """Returns the file and the reason of an error."""
     where = f"{error.filename}: " if error.filename is not None else ""
     return f"{where}{error.strerror or error}"

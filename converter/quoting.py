@@ -1,22 +1,22 @@
-"""Names and texts of a model file, as messages and reports quote them."""
+"""Shortens and quotes names and texts of a model file for messages and reports."""
 
 from __future__ import annotations
 
 import re
 
 LONGEST = 120
-"""Characters of a name that are shown."""
+"""Most characters of a name that are shown."""
 
 _LONGEST_LINE = 2000
 _LONG_QUOTES = re.compile(rf"'([^'\n]{{{LONGEST + 1},}})'")
 _LONG_WORDS = re.compile(rf"[^\s/]{{{2 * LONGEST},}}")
-"""Of a path, the folders are words of their own."""
+"""Words are separated by blanks and by `/`, so that each folder of a path is a word."""
 
 
 def shortened(text: str, limit: int = LONGEST) -> str:
-    """One printable line of at most `limit` characters: of a longer text its beginning and its end."""
+    """Returns one printable line of at most `limit` characters: the beginning and the end of a longer text."""
     if len(text) > 2 * limit:
-        text = f"{text[:limit]}{text[-limit:]}"  # a length that is cut again below
+        text = f"{text[:limit]}{text[-limit:]}"  # bounds the work below, which shortens it again
     line = "".join(character if character.isprintable() else "?" for character in text)
     if len(line) <= limit:
         return line
@@ -25,17 +25,17 @@ def shortened(text: str, limit: int = LONGEST) -> str:
 
 
 def quoted(text: str, limit: int = LONGEST) -> str:
-    """As `shortened`, between quotation marks."""
+    """Returns the shortened text in quotation marks."""
     return f"'{shortened(text, limit)}'"
 
 
 def counted(number: int, what: str) -> str:
-    """1 input, 2 inputs."""
+    """Returns a count with its noun: "1 input", "2 inputs"."""
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def readable(text: str, limit: int = _LONGEST_LINE) -> str:
-    """A message that may quote the file, its lines kept: what is quoted, words and lines of any length are shortened."""
+    """Shortens long quotations, words and lines in a message that quotes the file; line breaks are kept."""
     return "\n".join(_readable_line(line, limit) for line in text.split("\n"))
 
 

@@ -1,4 +1,4 @@
-"""How the work of a model is shared out among its nodes, as far as it is known: what reports of failed conversions say."""
+"""Computes each node's share of a model's multiply-accumulates, for reports of failed conversions."""
 
 from __future__ import annotations
 
@@ -11,19 +11,20 @@ from mslite.converter.mindir.stand_in import is_stand_in
 from mslite.converter.work import macs, multiplies
 
 _LEAST_RANK = 2
-"""Of a constant that is taken for a weight."""
+"""Least rank of a constant that counts as a weight."""
 
 
 @dataclass(frozen=True)
 class Share:
-    """A node's part of the multiply-accumulates of the model, which stand for its floating-point operations."""
+    """A node's share of the model's multiply-accumulates, which are used as a measure of its floating-point
+    operations."""
 
     macs: int | None
-    """None where neither the operator nor its weights and shapes tell."""
+    """Multiply-accumulates; None if they are unknown."""
     fraction: float | None = None
-    """0 to 1, of the nodes whose work is known."""
+    """0 to 1, of all nodes with known multiply-accumulates."""
     estimated: bool = False
-    """Told from the weights and shapes in the source model alone: the operator is not understood."""
+    """Whether `macs` is estimated from weights and shapes of the source model, because the operator is unsupported."""
 
     def __str__(self) -> str:
         if self.fraction is None:
@@ -33,11 +34,11 @@ class Share:
 
 
 NOT_KNOWN = Share(None)
-"""Of a node that is not understood, or whose shapes are not known."""
+"""The share of an unsupported node without an estimate, or of a node with unknown shapes."""
 
 
 def shares_of(module: Module) -> dict[int, Share]:
-    """`id` of each node of all graphs -> its share."""
+    """Returns `id(node)` -> share, for the nodes of all graphs."""
     works = {id(node): _work(node) for graph in module.graphs for node in graph.nodes}
     total = sum(work.macs or 0 for work in works.values())
     return {
@@ -47,7 +48,7 @@ def shares_of(module: Module) -> dict[int, Share]:
 
 
 def shares_by_name(module: Module, names: Iterable[str]) -> dict[str, Share]:
-    """The shares of the nodes of these names; names of no node have none that is known."""
+    """Returns the shares of the nodes of these names; NOT_KNOWN for unknown names."""
     found = shares_of(module)
     known = {node.name: found[id(node)] for graph in module.graphs for node in graph.nodes}
     return {name: known.get(name, NOT_KNOWN) for name in names}
@@ -62,9 +63,10 @@ def _work(node: Node) -> Share:
 
 
 def _estimate(node: Node) -> Share:
-    """Every weight meets every position of the first output once, as in convolutions, products and recurrent layers.
+    """Estimates the multiply-accumulates: each weight is used once for each position of the first output, as in
+    convolutions.
 
-    An operator without weights of two dimensions or more, or without a known shape, is not estimated.
+    Returns NOT_KNOWN for an operator without weights of two or more dimensions, or with unknown shapes.
     """
     weights = [
         value.shape
@@ -78,6 +80,7 @@ def _estimate(node: Node) -> Share:
 
 
 def _positions(shape: Shape, weight: Sequence[int]) -> int:
-    """Elements per channel: channels are the second or last dimension, whichever is one of the weight's."""
+    """Returns the elements per channel; channels are the second or the last dimension, if it is a dimension of the
+    weight."""
     channels = next((size for size in (*shape[1:2], shape[-1]) if size in (weight[0], weight[-1])), shape[-1])
     return math.prod(shape) // max(channels, 1)

@@ -1,4 +1,4 @@
-"""What a misspelled name may have meant."""
+"""Suggests known names for misspelled ones."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from mslite.converter.errors import UsageError
 from mslite.converter.quoting import shortened
 
 _NEAR = 2
-"""Letters that may be wrong, missing or too many."""
+"""Most letters that may be changed, inserted, deleted or swapped."""
 
 
 def nearest(name: str, known: Iterable[str], letters: int = _NEAR) -> str | None:
-    """The known name from which `name` differs in the fewest letters, and in no more than `letters`; case is no difference."""
+    """Returns the known name closest to `name`, with at most `letters` edits, ignoring case; None if there is none."""
     ranked = [(_distance(name.lower(), one.lower(), letters), one) for one in known]
     return min(((count, one) for count, one in ranked if count <= letters), default=(0, None))[1]
 
 
 def meant(name: str, known: Iterable[str]) -> str:
-    """The end of a message about a name that is unknown: what is near it, else all that there is."""
+    """Returns the end of a message about an unknown name: the closest known name, or all known names."""
     names = sorted(known)
-    # A long name with several errors is still recognized; a short one is not taken for just any other.
+    # More errors are allowed in a long name than in a short one.
     found = nearest(name, names, max(1, min(len(name) // 3, 4)))
-    return f"; did you mean `{found}`?" if found else f"; known are {', '.join(names)}"
+    return f"; did you mean `{found}`?" if found else f"; known names: {', '.join(names)}"
 
 
 def check_keys(
@@ -31,7 +31,8 @@ def check_keys(
     known: Collection[str],
     home: Callable[[str], str | None] = lambda key: None,
 ) -> None:
-    """Raises UsageError for a key that a section does not have. `home` tells the section that has it."""
+    """Raises UsageError for an unknown key of a section. `home` returns the section that the key belongs to, or
+    None."""
     for key in keys:
         if key not in known:
             other = home(key)
@@ -40,7 +41,7 @@ def check_keys(
 
 
 def _distance(a: str, b: str, most: int) -> int:
-    """Letters to change, insert, delete or swap with their neighbor (Damerau, 1964); `most` + 1 where there are more."""
+    """Returns the edit distance with swaps of neighbors (Damerau, 1964), or `most` + 1 if it is larger."""
     if abs(len(a) - len(b)) > most:
         return most + 1
     before: list[int] = []

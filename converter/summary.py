@@ -1,4 +1,4 @@
-"""What the user sees of a conversion: a progress bar with stages while it runs (terminal only), a summary after it."""
+"""Prints the progress of a conversion (a bar, on terminals only) and the summary after it."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from mslite.quantizer.results import GOOD, Agreement, QuantizeReport
 
 @contextmanager
 def stages(total: int) -> Iterator[tuple[Callable[[str], None], Samples]]:
-    """Gives two functions: one takes the name of each stage, one how much of the calibration or of a search
-    is done. They draw bars on stderr when that is a terminal; `total` is the number of stages."""
+    """Yields two progress functions: the first is called with the name of each stage, the second with the progress of
+    calibration or of a search. They draw bars on stderr if that is a terminal; `total` is the number of stages."""
     if not sys.stderr.isatty():
         yield lambda name: None, silent
         return
@@ -46,11 +46,11 @@ def stages(total: int) -> Iterator[tuple[Callable[[str], None], Samples]]:
 
 _REMEDIES = 3
 _MOST_REASONS = 5
-"""Why nodes are not on the NPU."""
+"""Reasons for nodes on the CPU that are listed."""
 _MOST_INPUTS = 5
-"""Whose layouts are listed."""
+"""Inputs that are listed with their layouts."""
 _NAME = 60
-"""Characters of a node's name that are shown among others."""
+"""Characters of a node's name that are shown in a list."""
 
 
 def _size(count: int) -> str:
@@ -58,7 +58,7 @@ def _size(count: int) -> str:
 
 
 def print_quantization(report: QuantizeReport) -> None:
-    """What computes on integers, and which layers were left in float."""
+    """Prints how many operators compute with integers, and which layers stay in float."""
     quantized = [layer for layer in report.layers if layer.precision is not Precision.FLOAT]
     stored = [layer for layer in report.layers if layer.precision is Precision.FLOAT and layer.weight_scales]
     if report.samples:
@@ -73,16 +73,19 @@ def print_quantization(report: QuantizeReport) -> None:
     left = [layer for layer in report.layers if layer.precision is Precision.FLOAT and layer.macs and quantized]
     if left:
         names = ", ".join(layer.name for layer in left[:5]) + (", ..." if len(left) > 5 else "")
-        print(readable(f"in float    {len(left)} products: {names}"))
+        print(readable(f"in float    {len(left)} operators with multiply-accumulates: {names}"))
 
 
 def agreement_lines(found: Agreement) -> list[str]:
-    """How far the integers agree with the float model, on which samples; where they do not, why and what to try."""
+    """Returns the accuracy of the quantized model on which samples; if it is low, also the worst layers and
+    remedies."""
     samples = _counted(found.samples, "sample")
     where = (
-        f"{samples} that the calibration did not see" if found.are_unseen else f"{samples} of the calibration itself"
+        f"{samples} not used for calibration" if found.are_unseen else f"{samples} that were also used for calibration"
     )
-    lines = [f"accuracy    cosine {found.cosine:.4f}, SQNR {found.sqnr:.1f} dB beside the float model, on {where}"]
+    lines = [
+        f"accuracy    cosine {found.cosine:.4f}, SQNR {found.sqnr:.1f} dB compared with the float model, on {where}"
+    ]
     if found.is_good:
         return lines
     layers = ", ".join(f"{quoted(name, _NAME)} ({drop:.1f} dB)" for name, drop in found.worst)
@@ -91,7 +94,7 @@ def agreement_lines(found: Agreement) -> list[str]:
 
 
 def verdict_lines(verdict: Verdict) -> list[str]:
-    """Which versions of MindSpore Lite run the file, why not the others, and every Custom node of mslite's."""
+    """Returns which versions of MindSpore Lite run the file, why the others do not, and mslite's Custom nodes."""
     runs = ", ".join(version.label for version in verdict.runs)
     lines = [f"runs in     mslite{', MindSpore Lite ' + runs if runs else ''}"]
     alike: dict[str, list[str]] = {}
@@ -105,7 +108,7 @@ def verdict_lines(verdict: Verdict) -> list[str]:
 
 
 def placement_lines(found: Placement) -> list[str]:
-    """What runs on the NPU, vela's estimates, and why the rest does not, by reason."""
+    """Returns what runs on the NPU, vela's estimates, and why the other nodes run on the CPU."""
     nodes = found.nodes + len(found.left)
     how = f"{found.accelerator} (vela {found.version}, {found.system_config}, {found.memory_mode})"
     lines = [
@@ -128,7 +131,7 @@ def placement_lines(found: Placement) -> list[str]:
 
 
 def _first_reason(version: Version, blockers: Sequence[Blocker]) -> str:
-    """The first of the reasons, and how many there are besides."""
+    """Returns the first reason, and the number of further ones."""
     first, others = blockers[0], len(blockers) - 1
     more = f"; and {_counted(others, 'more reason')} (--check lists them)" if others else ""
     name = quoted(first.node, _NAME)
@@ -140,7 +143,7 @@ def _counted(count: int, what: str) -> str:
 
 
 def print_summary(report: Report) -> None:
-    """Operators and file size before and after, transposes left and where, memory, what was fused."""
+    """Prints operators and file size before and after, fusions, remaining Transpose nodes, and memory."""
     before, after = report.operators_before.total(), report.operators_after.total()
     print(f"source      {report.framework.name}, {before} operators, {_size(report.source_bytes)}")
     names = ", ".join(str(path) for path in report.files)
@@ -158,7 +161,7 @@ def print_summary(report: Report) -> None:
     if report.bound is not None:
         shapes = "; ".join(f"{name}:{list(shape)}" for name, shape in report.bound.shapes.items())
         peak = report.bound.peak_bytes
-        amount = "not bounded: shapes depend on the data" if peak is None else f"{_size(peak)} at peak"
+        amount = "unknown: shapes depend on the data" if peak is None else f"{_size(peak)} at peak"
         print(readable(f"at most     {amount}, with {shapes}"))
     if report.placement is not None:
         for line in placement_lines(report.placement):

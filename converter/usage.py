@@ -1,4 +1,4 @@
-"""What `converter_lite --help` prints."""
+"""The text of `converter_lite --help`."""
 
 from __future__ import annotations
 
@@ -10,38 +10,39 @@ examples:
   converter_lite --modelFile=mobilenet.onnx --outputFile=mobilenet
       writes mobilenet.ms; 4-D inputs become NHWC
   converter_lite --fmk=ONNX --modelFile=bert.onnx --outputFile=bert --inputShape="ids:1,128;mask:1,128"
-      fixes the shapes, so that shape arithmetic disappears
+      fixes the input shapes, so that shape computations are folded
   converter_lite --modelFile=net.prototxt --weightFile=net.caffemodel --outputFile=net
-      a Caffe model is two files
+      converts a Caffe model, which has two files
   converter_lite --modelFile=llm.tflite --outputFile=llm_decode --signature=decode
-      one of several signatures; each is converted to a file of its own
+      converts one of several signatures
   converter_lite --modelFile=net.tflite --outputFile=net --fp16=on
-      halves the file; weights are stored as float16
+      stores weights as float16, which halves the file
   converter_lite --modelFile=net.onnx --outputFile=net --configFile=quant.cfg
-      quantizes, as [common_quant_param] in quant.cfg says; docs/quantization.md has examples
+      quantizes with [common_quant_param] of quant.cfg; examples: docs/quantization.md
   converter_lite --modelFile=net.onnx --outputFile=net --configFile=plugin.cfg
-      with operators that plug-ins know, as plugin_path of [registry] in plugin.cfg says; docs/extending.md has examples
+      converts custom operators with plug-ins: plugin_path in [registry] of plugin.cfg; examples: docs/extending.md
   converter_lite --modelFile=net.onnx --outputFile=net --encryptKey=30313233343536373839414243444546
-      a file that runs with this key only; docs/encryption.md has more
+      encrypts the file: it runs with this key only; docs/encryption.md
   converter_lite --modelFile=net.onnx --outputFile=net --verify
-      also runs both models on the same random input and names the first layer that differs
+      runs both models on the same random input and reports the first layer that differs
   converter_lite --modelFile=net.onnx --outputFile=net --targetVersion=1.3
-      a file for MindSpore Lite 1.3; without the flag the summary says which versions run the result
+      writes a file for MindSpore Lite 1.3; without the flag, the summary lists the versions that run the result
   converter_lite --modelFile=net_int8.tflite --outputFile=net --target=ethos-u55-128
-      a file for a microcontroller with this NPU: mslite-codegen net.ms --target=cortex-m55 --output=net makes the program
+      compiles for a microcontroller with this NPU; then generate C: mslite-codegen net.ms --target=cortex-m55
+      --output=net
   converter_lite --modelFile=net.onnx --outputFile=net_train --trainModel=true --inputShape=x:32,3,28,28 --configFile=train.cfg
-      a file that trains in steps of 32 rows; train.cfg has [train_param] with lines such as loss=SparseSoftmaxCrossEntropy,
-      optimizer=Adam, learning_rate=0.001; docs/train_model.md has more
+      writes a training model with batch size 32; train.cfg has [train_param] with lines such as
+      loss=SparseSoftmaxCrossEntropy, optimizer=Adam, learning_rate=0.001; docs/train_model.md
   converter_lite --modelFile=net.onnx --check --checkReport=net.html
-      writes no model: lists every node that cannot be converted, or what each target makes of the model
+      reports unsupported nodes, or which targets can run the model; no model is written
 
 exit status: 0 converted, 1 bad input, 2 wrong usage, 3 the model cannot be converted
 """
 
 
 def usage() -> str:
-    """Flags in groups, by task."""
-    own = (("--help", "print this; so does -h"), ("--version", "print the version"))
+    """Returns the help text: flags in groups, by task, and examples."""
+    own = (("--help", "print this help, as -h does"), ("--version", "print the version"))
     groups = (
         group(title, ((f"--{flag.name}={flag.values}", _help(flag)) for flag in flags))
         for title, flags in GROUPS.items()

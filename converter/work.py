@@ -1,4 +1,4 @@
-"""Multiply-accumulates of a node: what summaries, reports and searches of the quantizer weigh nodes by."""
+"""Counts the multiply-accumulates of nodes, for summaries, reports and searches of the quantizer."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from mslite.converter.mindir.wire import primitive_bytes
 
 
 def multiplies(node: Node) -> bool:
-    """Whether the operator is made of products: convolutions, matrix products, recurrent layers, their gradients."""
+    """Returns whether the operator consists of multiply-accumulates: convolutions, matmuls, recurrent layers, their
+    gradients."""
     return _native.multiplies(node.op.declaration.wire_id)
 
 
 def macs(node: Node) -> int:
-    """Multiply-accumulates of one run, as the runtime counts them; 0 for other operators, and for shapes that are not known.
+    """Returns the multiply-accumulates of one run, as the runtime counts them; 0 for other operators and for unknown
+    shapes.
 
-    Unknown sizes count as 1.
+    Unknown dimensions count as 1.
     """
     if not multiplies(node) or not node.inputs or not node.outputs:
         return 0
@@ -25,7 +27,7 @@ def macs(node: Node) -> int:
         return 0
     try:
         return _native.macs(primitive_bytes(node.op), _sizes(node.inputs), _sizes(node.outputs))
-    except (TypeError, ValueError):  # of a model that is refused for it
+    except (TypeError, ValueError):  # an invalid node, which the converter reports
         return 0
 
 

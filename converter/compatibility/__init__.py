@@ -1,7 +1,7 @@
-"""Which versions of MindSpore Lite run a file: what their CPU runtimes take, as facts, and the judgment of a model by them.
+"""Checks which versions of MindSpore Lite can run a file on the CPU.
 
-`versions` names them, `kernel_types` says which operators have kernels for which element types, `conditions` what else they ask
-of a node; `judge` puts these together. `passes/target` rewrites a model for one of them.
+`versions` lists the versions, `kernel_types` the element types of their kernels, and `conditions` further requirements
+of operators; `judge` checks a model with them. `passes/target` rewrites a model for one version.
 """
 
 from mslite.converter.compatibility.judge import Verdict, judge, refusals

@@ -1,7 +1,8 @@
-"""The layouts that MindSpore Lite believes tensors to have when it runs a model.
+"""Finds the layouts that MindSpore Lite assumes for tensors when it runs a model.
 
-Its shape rules hand the layout of the first operand on, an element-wise operator that of the operand with more dimensions, and only
-a Transpose between NHWC and NCHW changes it. Operators on images read sizes by it, or refuse what is not NHWC.
+Its shape inference gives an output the layout of the first input, or, for element-wise operators, of the input with
+more dimensions. Only a Transpose between NHWC and NCHW changes the layout. Operators on images read dimensions by the
+assumed layout, or refuse any other than NHWC.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _TO_NCHW, _TO_NHWC = (0, 3, 1, 2), (0, 2, 3, 1)
 
 
 def believed_formats(graph: Graph, is_main: bool, version: Version) -> dict[Value, Format]:
-    """The layout of every value that a node computes, and of the graph's inputs."""
+    """Returns the layout that MindSpore Lite assumes for each graph input and node output."""
     formats = {value: stored_format(value, is_main) for value in graph.inputs}
     for node in graph.nodes:
         handed_on = _handed_on(node, formats, version)
@@ -34,7 +35,7 @@ def believed_formats(graph: Graph, is_main: bool, version: Version) -> dict[Valu
 
 
 def misread_image(node: Node, formats: dict[Value, Format]) -> bool:
-    """Whether an operator on images would read an operand in NCHW, which is none."""
+    """Returns whether an operator on images would read its NHWC input as NCHW."""
     if node.op.name not in _ON_IMAGES or not node.inputs or node.inputs[0].rank != _IMAGE_RANK:
         return False
     return _of(node.inputs[0], formats) is Format.NCHW
@@ -45,7 +46,10 @@ def _of(value: Value, formats: dict[Value, Format]) -> Format:
 
 
 def takes_layout_of_constant(node: Node, version: Version) -> bool:
-    """Seen by running 2.0: before the sizes are known, the result of an element-wise operator gets the layout of a constant."""
+    """Returns whether the output of an element-wise operator gets the layout of its constant input.
+
+    Observed in 2.0, if the shapes are unknown before the model runs.
+    """
     if version is not Version.V2_0 or node.op.name not in _BROADCASTING or len(node.inputs) < 2:
         return False
     first, second = node.inputs[:2]

@@ -1,4 +1,4 @@
-"""The judgment of a model: what a version of MindSpore Lite would refuse, or compute wrong."""
+"""Checks a model for nodes that a version of MindSpore Lite would refuse, or compute incorrectly."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from mslite.converter.mindir.ops.enums import DataType, Format, QuantType, Weigh
 from mslite.converter.mindir.quantized import NARROW, channel_axis, channel_axis_before_2
 
 _CHOOSING = (DataType.FLOAT32, DataType.FLOAT16, DataType.INT8, DataType.INT32, DataType.BOOL)
-"""The first operand of one of these types decides which kernel a node gets."""
+"""The first input of one of these types selects the kernel of a node."""
 
 _UNSEEN = frozenset(
     {DataType.INT64, DataType.INT16, DataType.UINT8, DataType.UINT16, DataType.UINT32, DataType.UINT64, DataType.FLOAT64}
 )  # fmt: skip
-"""Types that are passed over in that search."""
+"""Types that do not select a kernel."""
 _ANY_TYPE = frozenset({"Cast", "Shape", "Size", "Rank", "ConstantOfShape", "QuantDTypeCast"})
 _CLOSURES = frozenset({"PartialFusion", "Switch", "SwitchLayer"})
 
@@ -33,27 +33,27 @@ _PACKED_LATER = {
     Version.V2_0: frozenset[WeightQuantCompressType](),
     Version.V2_7: frozenset[WeightQuantCompressType](),
 }
-"""Packings that the version does not know."""
+"""Weight compressions that the version does not support."""
 
 _PACKING = frozenset({"Conv2DFusion", "Conv2dTransposeFusion", "FullConnection", "GRU", "LSTM", "MatMulFusion"})
-"""Operators that bring their weights into another order when the model is built."""
+"""Operators that pack their weights when the model is built."""
 
 _IMAGE_RANK = 4
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the versions make of a model."""
+    """Which versions run a model, and why the others do not."""
 
     runs: tuple[Version, ...]
     refusals: dict[Version, tuple[Blocker, ...]]
-    """For each of the others, what stands in its way."""
+    """The unsupported nodes for each of the other versions."""
     custom_nodes: tuple[tuple[str, str], ...]
-    """Name and type of each node that no version of MindSpore Lite knows: mslite's own operators."""
+    """Name and type of the nodes with mslite's Custom operators, which no version of MindSpore Lite has."""
 
 
 def judge(module: Module) -> Verdict:
-    """What every version makes of a model in the form in which it is written."""
+    """Checks a module, in the form in which it is written to the file, for all versions."""
     found = {version: refusals(module, version) for version in Version}
     own = [
         (node.name, node.op.declaration.custom_type or "")
@@ -66,26 +66,29 @@ def judge(module: Module) -> Verdict:
 
 
 def refusals(module: Module, version: Version) -> tuple[Blocker, ...]:
-    """Everything for which `version` does not run the model right. What to do is said for a model that was not made for it."""
+    """Returns the nodes that `version` refuses or computes incorrectly. The remedy assumes a model that was not
+    converted for it."""
     found = [*_of_loops(module, version), *_of_boundary(module, version)]
     for graph in module.graphs:
         formats = believed_formats(graph, graph is module.main, version)
         for node in graph.nodes:
             reason = refusal(node, version)
             if reason is None and misread_image(node, formats):
-                reason = "takes its operand for an image in NCHW, because of a Transpose or a constant before it"
+                reason = "reads its input as NCHW, because of a Transpose or a constant before it"
             if reason is not None:
                 found.append(Blocker(node.name, shown(node), f"{version.title} {reason}", _remedy(version)))
     return tuple(found)
 
 
 def refusal(node: Node, version: Version) -> str | None:
-    """What `version` does, or lacks, so that it does not run the node right ("has no kernel for it"), or None. A Custom operator of
-    somebody else runs with their kernel."""
+    """Returns why `version` does not run the node correctly, such as "has no kernel for it", or None.
+
+    Custom operators of plug-ins are not checked: their kernels come with the plug-in.
+    """
     if isinstance(node.op, Custom):
         return None
     if node.op.declaration.is_custom:
-        return "does not have this operator of mslite's"
+        return "does not have this Custom operator of mslite"
     types = KERNEL_TYPES[version].get(node.op.name)
     if types is None:
         return "has no kernel for it"
@@ -100,21 +103,21 @@ def refusal(node: Node, version: Version) -> str | None:
     ):
         return f"reads {node.inputs[0].dtype.name.lower()} as {kind.name.lower()}"
     if any(value.data is not None and value.data.size == 0 for value in node.inputs):
-        return "takes a constant without elements for none"
+        return "treats a constant without elements as a missing input"
     if version is Version.V2_0 and any(
         value.shape is not None and 0 in value.shape for value in (*node.inputs, *node.outputs)
     ):
-        return "ends the process at a tensor without elements"
+        return "crashes at a tensor without elements"
     if version is Version.V2_0 and node.op.name == "Shape" and node.inputs[0].rank == 0:
-        return "ends the process at the shape of a single number"
+        return "crashes at the shape of a scalar"
     if any(is_on_other_axis(node, index, version) for index in range(len(node.inputs))):
-        return "takes the scales of its weights for those of another dimension"
+        return "applies the scales of its weights to another dimension"
     if version is Version.V2_0 and any(is_narrow_weight(node, index) for index in range(len(node.inputs))):
-        return "does not load weights of fewer bits"
+        return "does not load weights of this node in fewer bits"
     if any(
         value.encoding is not None and value.encoding.compression in _PACKED_LATER[version] for value in node.inputs
     ):
-        return "does not unpack its weights"
+        return "does not support the compression of its weights"
     for check in CONDITIONS.get(node.op.name, ()):
         reason = check(node, kind, version)
         if reason is not None:
@@ -123,7 +126,7 @@ def refusal(node: Node, version: Version) -> str | None:
 
 
 def is_on_other_axis(node: Node, index: int, version: Version) -> bool:
-    """Whether the records of a constant operand, one for each channel, belong to another dimension in files of that version."""
+    """Returns whether files of that version store the per-channel parameters of a constant for another dimension."""
     value = node.inputs[index]
     if version >= Version.V2_0 or len(value.quant) < 2 or not value.is_constant or value.dtype not in NARROW:
         return False
@@ -131,8 +134,10 @@ def is_on_other_axis(node: Node, index: int, version: Version) -> bool:
 
 
 def is_narrow_weight(node: Node, index: int) -> bool:
-    """Whether a constant operand is stored in integers for a float32 product. Seen by running 2.0: it looks in the file
-    for float32 weights, in order to pack them, and ends."""
+    """Returns whether a constant of a float32 convolution or matmul is stored as integers.
+
+    Observed in 2.0: it expects float32 weights in the file when it packs them, and crashes.
+    """
     value = node.inputs[index]
     return (
         node.op.name in _PACKING and value.is_constant and bool(value.quant) and value.dtype is not DataType.FLOAT32
@@ -141,7 +146,7 @@ def is_narrow_weight(node: Node, index: int) -> bool:
 
 
 def kernel_type(node: Node) -> DataType:
-    """The element type for which MindSpore Lite looks for a kernel; float16 kernels are not switched on."""
+    """Returns the element type for which MindSpore Lite looks up a kernel, without float16 kernels enabled."""
     if node.quant_type is QuantType.QUANT_WEIGHT or not node.inputs:
         return DataType.FLOAT32
     first = node.inputs[0].producer
@@ -152,7 +157,7 @@ def kernel_type(node: Node) -> DataType:
 
 
 def _remedy(version: Version) -> str:
-    return f"--targetVersion={version.label} writes the model in what it has, where that can be done"
+    return f"--targetVersion={version.label} lowers the model to what this version supports, if possible"
 
 
 def shown(node: Node) -> str:
@@ -160,7 +165,8 @@ def shown(node: Node) -> str:
 
 
 def _of_loops(module: Module, version: Version) -> Iterable[Blocker]:
-    """Seen by running 2.0: it runs branches, and loops that end after a number of rounds; others it refuses, or runs for ever."""
+    """Yields loops that 2.0 does not run. Observed: it runs branches and counted loops; others are refused or never
+    end."""
     if version is not Version.V2_0:
         return
     bound = [
@@ -171,12 +177,12 @@ def _of_loops(module: Module, version: Version) -> Iterable[Blocker]:
         for node, target in calls:
             if index in _reached(bound, target):
                 yield Blocker(
-                    node.name, shown(node), f"{version.title} does not come back from every loop", _remedy(version)
+                    node.name, shown(node), f"{version.title} does not return from some loops", _remedy(version)
                 )
 
 
 def _reached(bound: list[list[tuple[Node, int]]], first: int) -> set[int]:
-    """The graphs that graph `first` leads to, with itself."""
+    """Returns the graphs that are reachable from graph `first`, including it."""
     found, ahead = {first}, [first]
     while ahead:
         ahead = [target for index in ahead for _, target in bound[index] if target not in found]
@@ -188,23 +194,21 @@ def _of_boundary(module: Module, version: Version) -> Iterable[Blocker]:
     graph = module.main
     read = {value for each in module.graphs for node in each.nodes for value in node.inputs}
     if not any(value in read for value in graph.inputs):
-        yield Blocker(
-            "model", "graph", f"{version.title} refuses a model of which no node reads an input", _remedy(version)
-        )
+        yield Blocker("model", "graph", f"{version.title} refuses a model if no node reads an input", _remedy(version))
     outputs = module.outputs if module.outputs is not None else graph.outputs
     for value in outputs:
         if value.is_constant or value in graph.inputs:
-            what = "a constant" if value.is_constant else "an input of the model, too"
+            what = "a constant" if value.is_constant else "also an input of the model"
             yield Blocker(
                 value.name, "graph output", f"{version.title} refuses an output that is {what}", _remedy(version)
             )
     if version >= Version.V2_0:
         for value in (*graph.inputs, *outputs):
             if value.dtype is DataType.FLOAT16:
-                reason = f"{version.title} takes the bits of float16 inputs and outputs for other numbers"
+                reason = f"{version.title} misinterprets the bits of float16 inputs and outputs"
                 yield Blocker(value.name, "graph", reason, _remedy(version))
     if version is Version.V1_3:
         for value in graph.inputs:
             if value.rank == _IMAGE_RANK and value.format is not Format.NHWC:
                 reason = f"{version.title} refuses inputs in NCHW"
-                yield Blocker(value.name, "graph input", reason, "Leave --inputDataFormat out")
+                yield Blocker(value.name, "graph input", reason, "Leave out --inputDataFormat")

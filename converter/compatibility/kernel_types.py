@@ -1,6 +1,6 @@
-"""The element types for which the CPU runtime of each version has a kernel, as its registrations say.
+"""The element types for which the CPU runtime of each version registers kernels.
 
-float16 kernels, which 64-bit ARM has besides, are left out: where they are not switched on, float16 runs as float32.
+The float16 kernels of 64-bit Arm are not included: unless they are enabled, float16 runs as float32.
 """
 
 from __future__ import annotations
@@ -182,4 +182,4 @@ def _parse(column: int) -> dict[str, frozenset[DataType]]:
 
 
 KERNEL_TYPES = {version: _parse(column) for column, version in enumerate(Version, start=1)}
-"""Version -> operator -> element types. The type of a node is chosen as `judge.kernel_type` says."""
+"""Version -> operator -> element types; `judge.kernel_type` returns the type that applies to a node."""

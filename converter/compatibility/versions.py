@@ -1,4 +1,4 @@
-"""The versions of MindSpore Lite that a file can be made for."""
+"""The versions of MindSpore Lite that a file can be converted for."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import Enum
 
 
 class Version(Enum):
-    """A version whose CPU runtime's rules are known, oldest first."""
+    """The known versions, oldest first."""
 
     V1_3 = (1, 3)
     V1_5 = (1, 5)
@@ -15,17 +15,17 @@ class Version(Enum):
 
     @property
     def label(self) -> str:
-        """As in `--targetVersion`."""
+        """The version as in `--targetVersion`."""
         return ".".join(map(str, self.value))
 
     @property
     def title(self) -> str:
-        """As users call it."""
+        """The version as in messages."""
         return f"MindSpore Lite {self.label}"
 
     @property
     def wire(self) -> str:
-        """As in a file."""
+        """The version as in a `.ms` file."""
         return f"MindSpore Lite {self.label}.0"
 
     def __le__(self, other: Version) -> bool:

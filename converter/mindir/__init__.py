@@ -1,1 +1,1 @@
-"""MindIR: the one intermediate representation, its operators and its `.ms` wire format."""
+"""MindIR: the intermediate representation of the converter, its operators, and the `.ms` file format."""

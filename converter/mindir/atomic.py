@@ -1,4 +1,4 @@
-"""Files that appear whole, and together, or not at all."""
+"""Writes files atomically: all files completely, or none."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import IO
 _OWNER_READS = 0o400
 _OWNER = 0o600
 _EVERYBODY = 0o666
-"""As for other new files; what the umask takes away is taken away."""
+"""Permissions of new files, before the umask is applied."""
 
 
 def write_together(
@@ -20,11 +20,12 @@ def write_together(
     owner_only: bool = False,
     check: Callable[[Path], None] | None = None,
 ) -> None:
-    """Writes each file beside its final place, then renames all; on failure everything is as it was before.
+    """Writes each file under a temporary name in the same folder, then renames all; on failure, the old files are
+    restored.
 
-    A symbolic link at the final place is replaced, not followed, unless it leads to a device or pipe: those are written to
-    directly. `owner_only`: readable by their owner only, as MindSpore Lite's converter leaves models; otherwise with the
-    usual permissions of new files. `check` is given a single file before it gets its name; where it raises, nothing is
+    A symbolic link at the target is replaced, not followed, unless it leads to a device or pipe, which are written to
+    directly. `owner_only`: files are readable by their owner only, as with MindSpore Lite's converter; else they have
+    the usual permissions. `check` is called with the temporary path of a single file; if it raises, nothing is
     written. Raises OSError.
     """
     files = [path for path in writers if not _is_stream(path)]
@@ -57,18 +58,18 @@ def write_together(
 
 
 def beside(path: Path, suffix: str) -> Path:
-    """A name in the same folder that nobody can guess."""
+    """Returns an unpredictable name in the same folder."""
     return path.with_name(f".mslite-{secrets.token_hex(8)}{suffix}")
 
 
 def remove(paths: Iterable[Path]) -> None:
-    """Removes the files that are there."""
+    """Removes the files that exist."""
     for path in paths:
         path.unlink(missing_ok=True)
 
 
 def _is_stream(path: Path) -> bool:
-    """Whether the path leads to something that can be written to but must not be replaced."""
+    """Returns whether the path is a device or pipe, which must not be replaced."""
     try:
         mode = path.stat().st_mode
     except OSError:
@@ -77,7 +78,7 @@ def _is_stream(path: Path) -> bool:
 
 
 def _write(part: Path, write: Callable[[IO[bytes]], None], owner_only: bool) -> None:
-    # O_EXCL: neither a file nor a link that somebody put there is opened.
+    # O_EXCL: does not open an existing file or link.
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
     with os.fdopen(os.open(part, flags, _OWNER if owner_only else _EVERYBODY), "wb") as file:
         write(file)
@@ -88,7 +89,7 @@ def _write(part: Path, write: Callable[[IO[bytes]], None], owner_only: bool) -> 
 
 
 def _keep(path: Path, name: Path) -> None:
-    """Gives a file that is about to be replaced a second name; where there are no second names, another one."""
+    """Keeps a file that is about to be replaced: adds a hard link, or renames it if hard links are not supported."""
     try:
         os.link(path, name, follow_symlinks=False)
     except OSError:

@@ -1,4 +1,4 @@
-"""What differs between two models, field by field. Tensors, nodes and graphs belong together by their names."""
+"""Compares two models field by field. Tensors, nodes and graphs are matched by name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .ms_writer import contiguous
 from .ops.tables import CNode, MetaGraph, SubGraph, Tensor
 
 _LISTS = {"allTensors": "tensor", "nodes": "node", "subGraph": "graph"}
-"""Fields of MetaGraph whose entries have names, and what they are called."""
+"""Fields of MetaGraph with named entries -> the kind of entry."""
 
 _TO_TENSORS = frozenset({"inputIndex", "outputIndex", "inputIndices", "outputIndices", "tensorIndices"})
 _TO_NODES = frozenset({"nodeIndices"})
@@ -21,8 +21,8 @@ _MOST_NAMES = 8
 
 
 def differences(left: MetaGraph, right: MetaGraph) -> Iterator[str]:
-    """One line per field that differs: `tensor 'conv1'.dims: (1, 2) | (1, 3)`. Where an entry stands in the file is told
-    apart from what it is: entries in another order are one line."""
+    """Yields one line per field that differs: `tensor 'conv1'.dims: (1, 2) | (1, 3)`. Entries in another order are one
+    line."""
     sides = (_Names(left), _Names(right))
     for field in dataclasses.fields(MetaGraph):
         if field.name not in _LISTS:
@@ -32,20 +32,20 @@ def differences(left: MetaGraph, right: MetaGraph) -> Iterator[str]:
 
 
 class _Names:
-    """The names of the entries of one model, each once."""
+    """The unique names of the entries of a model."""
 
     def __init__(self, meta: MetaGraph) -> None:
         self.tensors = _names(meta.allTensors or [])
         self.nodes = _names(meta.nodes or [])
 
     def of(self, field: str, indices: Sequence[int]) -> tuple[str, ...]:
-        """What a list of indices stands for."""
+        """Returns the names for a list of indices."""
         names = self.nodes if field in _TO_NODES else self.tensors
         return tuple(names[index] if 0 <= index < len(names) else f"#{index}" for index in indices)
 
 
 def _names(entries: Sequence[Tensor | CNode | SubGraph]) -> list[str]:
-    """The names; of entries of one name, and of those without one, the later have a number behind it."""
+    """Returns the names; repeated and empty names get a number."""
     seen: Counter[str] = Counter()
     found = []
     for entry in entries:

@@ -1,7 +1,7 @@
-"""The digest at the end of a `.ms` file, behind everything that offsets from its front lead to: readers pass over it.
+"""Appends a digest to a `.ms` file, after all data of the FlatBuffer, so that readers ignore it.
 
-Side file's name, its length (4 bytes, little-endian), SHA-256 of the side file (zeros without one), SHA-256 of all bytes
-before it, a mark. `lite_runtime/api/digest.cc` compares.
+It consists of the name of the side file, the length of the name (4 bytes, little-endian), the SHA-256 of the side file
+(zeros without one), the SHA-256 of all bytes before it, and a mark. `lite_runtime/api/digest.cc` verifies it.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import IO, Any, cast
 
 MARK = b"mslite sha256 1\n"
 MOST_BYTES = 255 + 4 + 2 * 32 + len(MARK)
-"""That a digest adds to a file."""
+"""Largest size of a digest in bytes."""
 
 
 class _Hashed:
-    """A file whose bytes are counted into a digest as they are written."""
+    """A file that hashes the bytes as they are written."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -30,7 +30,7 @@ class _Hashed:
 
 
 def hashed(file: IO[bytes], write: Callable[[IO[bytes]], None]) -> bytes:
-    """Writes, and gives the SHA-256 of what was written."""
+    """Calls `write` and returns the SHA-256 of the written bytes."""
     through = _Hashed(file)
     write(cast(IO[bytes], through))
     return through.digest.digest()
@@ -39,7 +39,7 @@ def hashed(file: IO[bytes], write: Callable[[IO[bytes]], None]) -> bytes:
 def write_with_digest(
     file: IO[bytes], write: Callable[[IO[bytes]], None], side: bytes = b"", side_name: str = ""
 ) -> None:
-    """Writes a `.ms` file and its digest behind it; `side` is the SHA-256 of the side file, where there is one."""
+    """Writes a `.ms` file and appends its digest; `side` is the SHA-256 of the side file, if there is one."""
     name = os.fsencode(side_name)
 
     def with_side(inner: IO[bytes]) -> None:

@@ -1,4 +1,4 @@
-"""How encrypted model files begin; `lite_runtime/crypto/` has the rest of their form."""
+"""Detects encrypted model files; `lite_runtime/crypto/` defines the format."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ ENCRYPTED_HEADS = {0x7F3A5ED8: "AES-GCM", 0x7F3A5ED9: "AES-CBC", 0x7F3A5EDA: "SM
 
 
 def encryption_of(content: bytes | memoryview) -> str | None:
-    """The mode in which a file is encrypted; None for one that is not."""
+    """Returns the encryption mode of a file; None if it is not encrypted."""
     return ENCRYPTED_HEADS.get(int.from_bytes(content[:4], "little"))

@@ -1,7 +1,7 @@
-"""Reading of untrusted FlatBuffers: every offset, size and count is checked before it is used.
+"""Reads untrusted FlatBuffers: every offset, size and count is checked before it is used.
 
-A `Source` is a buffer with a budget: tables may be shared, so a small malformed file could otherwise unfold into
-gigabytes. Nothing here knows a schema; the callers say slot and type.
+A `Source` is a buffer with a budget, because tables may be shared: a small malformed file could otherwise expand to
+gigabytes. This module is independent of the schema; callers pass slot and type.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ SCALARS = {
     "short": "<h",
     "ushort": "<H",
 }
-"""struct code of each FlatBuffers scalar."""
+"""FlatBuffers scalar -> struct code."""
 
 Number = int | float
 
 
 class FlatBufferError(Exception):
-    """A buffer that is not what it claims to be."""
+    """A buffer that is not a valid FlatBuffer."""
 
 
 class Source:
-    """A FlatBuffer of at least eight bytes, and how much may still be read from it."""
+    """A FlatBuffer of at least eight bytes, with the budget that is left for reading."""
 
     def __init__(self, buffer: bytes | bytearray | memoryview) -> None:
         self.bytes = memoryview(buffer).cast("B").toreadonly()
@@ -48,23 +48,23 @@ class Source:
         return bytes(self.bytes[4:8])
 
     def charge(self, amount: int) -> None:
-        """Counts bytes that were unfolded. Raises FlatBufferError when that is more than any honest file needs."""
+        """Counts bytes that were read. Raises FlatBufferError if they exceed the budget."""
         self._budget -= amount
         if self._budget < 0:
-            raise FlatBufferError("its tables refer to the same bytes over and over")
+            raise FlatBufferError("its tables refer to the same bytes too often")
 
     def read(self, kind: str, at: int) -> Number:
         code = SCALARS[kind]
         if at < 0 or at + struct.calcsize(code) > self.size:
-            raise FlatBufferError(f"offset {at} lies outside its {self.size} bytes")
+            raise FlatBufferError(f"offset {at} is outside of its {self.size} bytes")
         value: Number = struct.unpack_from(code, self.bytes, at)[0]
         return value
 
     def follow(self, at: int) -> int:
-        """The target of the unsigned offset that is stored at `at`."""
+        """Returns the target of the unsigned offset that is stored at `at`."""
         target = at + int(self.read("uint", at))
         if target == at or target >= self.size:
-            raise FlatBufferError(f"the offset stored at {at} leads outside its {self.size} bytes")
+            raise FlatBufferError(f"the offset stored at {at} leads outside of its {self.size} bytes")
         return target
 
     def root(self) -> Table:
@@ -72,7 +72,7 @@ class Source:
 
 
 class Table:
-    """One table of a source; fields are asked for by slot number."""
+    """A table of a source; fields are accessed by slot number."""
 
     def __init__(self, source: Source, at: int) -> None:
         self.source = source
@@ -82,10 +82,10 @@ class Table:
         self._vtable = vtable
         self._vtable_size = int(source.read("ushort", vtable))
         if self._vtable_size < 4 or vtable + self._vtable_size > source.size:
-            raise FlatBufferError(f"the table at {at} has a broken field list")
+            raise FlatBufferError(f"the table at {at} has an invalid field list")
 
     def position(self, slot: int) -> int | None:
-        """Where the field is stored, None when it is absent."""
+        """Returns the position of a field, or None if it is missing."""
         entry = 4 + 2 * slot
         if entry + 2 > self._vtable_size:
             return None
@@ -111,7 +111,7 @@ class Table:
         return at + 4, count
 
     def bytes(self, slot: int) -> memoryview | None:
-        """A vector of bytes as a view, not a copy."""
+        """Returns a vector of bytes as a view."""
         found = self._vector(slot, 1)
         return None if found is None else self.source.bytes[found[0] : found[0] + found[1]]
 
@@ -123,10 +123,10 @@ class Table:
         try:
             return str(view, "utf-8")
         except UnicodeDecodeError as error:
-            raise FlatBufferError(f"the table at {self.at} holds text that is not UTF-8") from error
+            raise FlatBufferError(f"the table at {self.at} contains text that is not UTF-8") from error
 
     def texts(self, slot: int) -> list[str] | None:
-        """A vector of strings."""
+        """Returns a vector of strings."""
         found = self._vector(slot, 4)
         if found is None:
             return None
@@ -138,7 +138,7 @@ class Table:
         return result
 
     def array(self, slot: int, kind: str) -> npt.NDArray[np.generic] | None:
-        """A vector of scalars as a view of the buffer (possibly unaligned)."""
+        """Returns a vector of scalars as a view of the buffer (possibly unaligned)."""
         dtype = np.dtype(SCALARS[kind])
         found = self._vector(slot, dtype.itemsize)
         if found is None:
@@ -146,7 +146,7 @@ class Table:
         return np.frombuffer(self.source.bytes, dtype, found[1], found[0])
 
     def numbers(self, slot: int, kind: str) -> tuple[Number, ...] | None:
-        """A vector of scalars as Python numbers."""
+        """Returns a vector of scalars as Python numbers."""
         array = self.array(slot, kind)
         if array is None:
             return None
@@ -154,7 +154,7 @@ class Table:
         return tuple(array.tolist())
 
     def tables(self, slot: int) -> list[Table] | None:
-        """A vector of tables."""
+        """Returns a vector of tables."""
         found = self._vector(slot, 4)
         if found is None:
             return None

@@ -1,7 +1,7 @@
-"""The graph that the converter works on: values, nodes, graphs, and the module that holds several graphs.
+"""The converter's graph: values, nodes, graphs, and the module, which contains several graphs.
 
-A `Value` is a graph input, a constant (it has `data`) or the output of a node. A `Node` calls one operator. Use links
-(`value.users`) are kept by the `Node` methods below: change inputs only through them.
+A `Value` is a graph input, a constant (with `data`) or the output of a node. A `Node` is one use of an operator. The
+methods of `Node` update `value.users`: change inputs only through them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from .ops.tables import QuantParam
 Array = npt.NDArray[np.generic]
 
 SYMBOL_LIMIT = -(1 << 40)
-"""A dimension that is this or less stands for an unknown size; equal symbols are equal sizes. As in kernels/kernel.h."""
+"""Dimensions less than or equal to this are symbols of dynamic dimensions; equal symbols are equal sizes. As in
+kernels/kernel.h."""
 
 Shape = tuple[int, ...]
 
@@ -50,7 +51,7 @@ _DATA_TYPES = {
 
 
 def numpy_type(data_type: DataType) -> np.dtype[np.generic]:
-    """The NumPy dtype of a tensor element type. Raises ValueError for one that NumPy does not have."""
+    """Returns the NumPy dtype of a data type. Raises ValueError if NumPy does not have it."""
     try:
         return _NUMPY_TYPES[data_type]
     except KeyError:
@@ -58,7 +59,7 @@ def numpy_type(data_type: DataType) -> np.dtype[np.generic]:
 
 
 def data_type_of(array: npt.NDArray[np.generic] | np.dtype[np.generic]) -> DataType:
-    """The tensor element type of an array or dtype. Raises ValueError for one that a `.ms` file cannot hold."""
+    """Returns the data type of an array or dtype. Raises ValueError if `.ms` files do not support it."""
     dtype = np.dtype(array.dtype if isinstance(array, np.ndarray) else array)
     try:
         return _DATA_TYPES[dtype.newbyteorder("=")]
@@ -72,7 +73,7 @@ def is_symbol(dimension: int) -> bool:
 
 @dataclass(frozen=True)
 class Encoding:
-    """How the stored bytes of a compressed constant are to be read (MindSpore's `Tensor` fields of these names)."""
+    """The compression of a constant (MindSpore's `Tensor` fields of these names)."""
 
     compression: WeightQuantCompressType = WeightQuantCompressType.NONE
     huffman: bool = False
@@ -81,7 +82,7 @@ class Encoding:
 
 @dataclass(eq=False)
 class Value:
-    """A tensor. `shape` is None when not even the rank is known; dimensions are sizes or symbols."""
+    """A tensor. Dimensions of `shape` are sizes or symbols; `shape` is None if the rank is unknown."""
 
     name: str
     dtype: DataType
@@ -91,19 +92,19 @@ class Value:
     quant: tuple[QuantParam, ...] = ()
     producer: Node | None = None
     users: list[Node] = field(default_factory=list)
-    """Every node that reads this value, once per operand."""
+    """The nodes that read this value, once for each input."""
     raw: bytes | memoryview | None = None
-    """The stored bytes of a constant that is not an array: strings, tensor lists, packed weights."""
+    """The stored bytes of a constant that is not an array: strings, tensor lists, compressed weights."""
     encoding: Encoding | None = None
-    """How `raw` is compressed, when it is."""
+    """The compression of `raw`, if it is compressed."""
     is_parameter: bool | None = None
-    """Of a constant: whether the source trains it; None where it does not say."""
+    """For a constant: whether it is trainable in the source; None if unknown."""
     of_one_layer: bool = False
-    """Of a constant: whether the source says that all of its readers are one layer, which is applied several times."""
+    """For a constant: whether the source declares that all readers are one layer, which is applied several times."""
     made: dict[Hashable, Value] = field(default_factory=dict)
-    """Of a constant that is trained: what rules have made of it, by what that is. Its other readers get the same value."""
+    """For a trained constant: constants that rules computed from it, which its other readers share."""
     size_marks: tuple[int, ...] = ()
-    """Of a graph input, by dimension: whether its size may change (input_sizes.py); empty where nothing is known of that."""
+    """For a graph input: whether each dimension can be resized (input_sizes.py); empty if unknown."""
 
     @property
     def is_constant(self) -> bool:
@@ -111,7 +112,7 @@ class Value:
 
     @property
     def is_static(self) -> bool:
-        """True when every dimension is known."""
+        """Whether all dimensions are known."""
         return self.shape is not None and all(dim >= 0 for dim in self.shape)
 
     @property
@@ -119,7 +120,7 @@ class Value:
         return None if self.shape is None else len(self.shape)
 
     def array(self) -> Array:
-        """The contents of a constant. Raises ValueError for any other value."""
+        """Returns the elements of a constant. Raises ValueError for other values."""
         if self.data is None:
             raise ValueError(f"value '{self.name}' is not a constant array")
         return self.data
@@ -130,20 +131,21 @@ class Value:
 
 
 def constant(name: str, data: npt.ArrayLike, format: Format = Format.NCHW) -> Value:
-    """A constant value. The array is not copied and must not be changed afterwards."""
+    """Returns a constant. The array is not copied and must not be changed afterwards."""
     array = np.asarray(data)
     return Value(name, data_type_of(array), tuple(array.shape), data=array, format=format)
 
 
 def is_parameter_of(constants: Iterable[Value]) -> bool | None:
-    """Whether what is computed of these constants is trained: where one of them is, and not where none of them is."""
+    """Returns whether a value that is computed from these constants is trainable: True if one of them is, False if
+    none is."""
     said = [value.is_parameter for value in constants]
     return True if True in said else None if None in said or not said else False
 
 
 @dataclass(eq=False)
 class Node:
-    """One call of `op`. Optional trailing operands are left out, never None."""
+    """One use of the operator `op`. Optional trailing inputs are omitted, never None."""
 
     op: Operator
     name: str
@@ -151,7 +153,7 @@ class Node:
     outputs: tuple[Value, ...]
     quant_type: QuantType = QuantType.QUANT_NONE
     source: str = ""
-    """The source operator and node that this came from, for messages: `Conv 'conv1'`."""
+    """The source operator and node, for messages: `Conv 'conv1'`."""
 
     def __post_init__(self) -> None:
         for value in self.inputs:
@@ -160,7 +162,7 @@ class Node:
             value.producer = self
 
     def set_inputs(self, inputs: Sequence[Value]) -> None:
-        """Replaces all inputs and keeps the use links right."""
+        """Replaces all inputs and updates their users."""
         for value in self.inputs:
             value.users.remove(self)
         self.inputs = tuple(inputs)
@@ -168,12 +170,12 @@ class Node:
             value.users.append(self)
 
     def replace_input(self, old: Value, new: Value) -> None:
-        """Reads `new` wherever this node read `old`."""
+        """Replaces the input `old` by `new`."""
         self.set_inputs([new if value is old else value for value in self.inputs])
 
     @property
     def output(self) -> Value:
-        """The only output. Raises ValueError when there are several."""
+        """The only output. Raises ValueError if there are several."""
         (value,) = self.outputs
         return value
 
@@ -183,7 +185,7 @@ class Node:
 
 @dataclass(eq=False)
 class Graph:
-    """Nodes in execution order, with the values that enter and leave."""
+    """Nodes in execution order, with inputs and outputs."""
 
     name: str
     inputs: list[Value] = field(default_factory=list)
@@ -191,7 +193,7 @@ class Graph:
     nodes: list[Node] = field(default_factory=list)
 
     def values(self) -> Iterator[Value]:
-        """Every value once: graph inputs, then node by node its new inputs and its outputs."""
+        """Yields each value once: graph inputs, then for each node its new inputs and its outputs."""
         seen: set[int] = set()
 
         def fresh(values: Iterable[Value]) -> Iterator[Value]:
@@ -207,13 +209,13 @@ class Graph:
         yield from fresh(self.outputs)
 
     def replace_uses(self, old: Value, new: Value) -> None:
-        """Lets every reader of `old`, and the graph's outputs, read `new`."""
+        """Replaces `old` by `new` in all readers and in the graph's outputs."""
         for node in list(dict.fromkeys(old.users)):
             node.replace_input(old, new)
         self.outputs = [new if value is old else value for value in self.outputs]
 
     def remove(self, node: Node) -> None:
-        """Takes a node out. Raises ValueError while one of its outputs is still used."""
+        """Removes a node. Raises ValueError if one of its outputs is used."""
         for value in node.outputs:
             if value.users or any(value is output for output in self.outputs):
                 raise ValueError(f"node '{node.name}' cannot be removed: its output '{value.name}' is used")
@@ -229,7 +231,7 @@ class Graph:
         self.nodes[at:at] = nodes
 
     def unique_name(self, wish: str) -> str:
-        """`wish`, or `wish_1`, `wish_2`, ... when nodes or values already have that name."""
+        """Returns `wish`, or `wish_1`, `wish_2`, ... if nodes or values already have that name."""
         taken = {node.name for node in self.nodes} | {value.name for value in self.values()}
         if wish not in taken:
             return wish
@@ -241,7 +243,7 @@ class Graph:
 
 @dataclass(eq=False)
 class Module:
-    """A whole model: `graphs[0]` is the main graph, the others are called through PartialFusion by their index."""
+    """A model: `graphs[0]` is the main graph; the others are called by PartialFusion, by index."""
 
     graphs: list[Graph]
     name: str = ""
@@ -249,17 +251,17 @@ class Module:
     framework: int = 0
     """FmkType of the source: 0 TF, 1 CAFFE, 2 ONNX, 3 MINDIR, 4 TFLITE, 5 PYTORCH, 6 MSLITE."""
     notes: list[str] = field(default_factory=list)
-    """What the user should know of the conversion so far."""
+    """Notes for the user, printed in the summary."""
     outputs: list[Value] | None = None
-    """The model's outputs where they are not those of the main graph (control flow ends in another graph)."""
+    """The model's outputs if they are not those of the main graph (control flow ends in another graph)."""
     layout: Format | None = None
-    """The layout of images, where it is not always the same for the framework."""
+    """The layout of images, for frameworks without a fixed layout."""
     memory_pool: int = 0
-    """Bytes that running it may take, where that was asked for (MindSpore's `mempoolSize`)."""
+    """Limit of the memory for running the model, if requested (MindSpore's `mempoolSize`)."""
     reads_sizes: bool = False
-    """Constants or attributes were made of the sizes of inputs when the source was read."""
+    """Whether constants or attributes were computed from dimensions of inputs during parsing."""
     stated_sizes: dict[int, int] = field(default_factory=dict)
-    """By symbol: the size that the source states for it, which the model's inputs have until they are resized."""
+    """Symbol -> the size that the source declares, which the model's inputs have until they are resized."""
 
     @property
     def main(self) -> Graph:

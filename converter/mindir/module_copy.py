@@ -1,4 +1,4 @@
-"""Copies of modules: nodes and values are new, constants are shared."""
+"""Copies modules: nodes and values are copied, arrays are shared."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from .graph import Graph, Module, Node, Value
 
 
 def copy_module(module: Module) -> Module:
-    """A module that can be changed without changing `module`; arrays and operators are shared."""
+    """Returns a copy of a module; arrays and operators are shared."""
     made: dict[int, Value] = {}
 
     def value(source: Value) -> Value:

@@ -1,6 +1,6 @@
-"""Between the tables of a `.ms` file and the converter's `Module`.
+"""Converts between the tables of a `.ms` file and the converter's `Module`.
 
-What a file cannot say is lost on the way there: which unknown dimensions are equal (but those of inputs), and `Node.source`.
+Files do not store which dynamic dimensions are equal (except for inputs), nor `Node.source`.
 """
 
 from __future__ import annotations
@@ -34,8 +34,10 @@ _MAIN_NAME = "main_graph"
 
 
 def load(path: str | os.PathLike[str], opener: Callable[[bytes | memoryview, str], bytes] | None = None) -> Module:
-    """The module in a `.ms` file, which `opener` decrypts: it is given the contents and the name. Constants are read-only views
-    of the file. Raises MindirFormatError, OSError and what `opener` raises."""
+    """Reads a `.ms` file and returns the module. Constants are read-only views of the file.
+
+    `opener` decrypts the contents; its second argument is the name. Raises MindirFormatError, OSError and the errors
+    of `opener`."""
     try:
         return to_module(read_ms(path if opener is None else opener(map_file(path), str(path))))
     except MindirFormatError as error:
@@ -50,14 +52,17 @@ def save(
     digest: bool = False,
     check: Callable[[Path], None] | None = None,
 ) -> list[Path]:
-    """Writes a module to a `.ms` file (and a `.msw` file where it needs one), with their digest at its end where that is asked
-    for; `check` is that of `write_ms`. Returns the files. Raises OSError and what `check` raises."""
+    """Writes a module to a `.ms` file, and a `.msw` file if needed, optionally with their digest. Returns the files.
+
+    `check` is passed to `write_ms`. Raises OSError and the errors of `check`."""
     return write_ms(to_meta(module), path, side_file_limit, digest, check)
 
 
 def save_sealed(module: Module, path: str | os.PathLike[str], seal: Callable[[bytes], bytes]) -> list[Path]:
-    """Writes what `seal` makes of the bytes of a `.ms` file; these themselves never come to a disk. Returns the file. Raises
-    OSError, what `seal` raises, and ValueError for a model of 2 GiB or more, whose constants would need a file of their own."""
+    """Encrypts the bytes of a `.ms` file with `seal` and writes them; plaintext is never written to disk. Returns the
+    file.
+
+    Raises OSError, the errors of `seal`, and ValueError for a model of 2 GiB or more, which would need a side file."""
     path = Path(path)
     content = seal(ms_bytes(to_meta(module)))
 
@@ -72,10 +77,11 @@ def save_sealed(module: Module, path: str | os.PathLike[str], seal: Callable[[by
 
 
 def to_module(meta: MetaGraph) -> Module:
-    """The module that a file describes. Old files are upgraded, in place. Raises MindirFormatError."""
+    """Converts the tables of a file to a module. Upgrades tables of old files in place. Raises MindirFormatError."""
     if meta.obfuscate or meta.obfMetaData:
         raise MindirFormatError(
-            "the model is obfuscated (obfMetaData), and only a closed library of MindSpore Lite can undo that. Take the model from "
+            "the model is obfuscated (obfMetaData), which only a closed library of MindSpore Lite can undo. Use the "
+            "model from "
             "before"
         )
     upgrade(meta)
@@ -94,7 +100,7 @@ def to_module(meta: MetaGraph) -> Module:
         graph.outputs = _pick(values, subgraph.outputIndices, f"the outputs of graph {number}")
         for index in subgraph.nodeIndices or ():
             if index >= len(nodes) or index in taken:
-                raise MindirFormatError(f"graph {number} names node {index}, which is missing or was named before")
+                raise MindirFormatError(f"graph {number} contains node {index}, which is missing or was already used")
             taken.add(index)
             graph.nodes.append(_node(nodes[index], index, values))
         try:
@@ -118,7 +124,7 @@ def _pick(values: list[Value], indices: Iterable[int] | None, what: str) -> list
     result = []
     for index in indices or ():
         if index >= len(values):
-            raise MindirFormatError(f"{what} name tensor {index}; there are {len(values)}")
+            raise MindirFormatError(f"{what} contain tensor {index}; there are {len(values)}")
         result.append(values[index])
     return result
 
@@ -136,8 +142,9 @@ def _node(node: CNode, index: int, values: list[Value]) -> Node:
 
 
 def _known_operands(op: Operator, inputs: list[Value]) -> list[Value]:
-    """Without constants behind the last operand: the original's converter leaves some there that attributes repeat, such as the axis
-    of a Split, and its runtime passes over them."""
+    """Removes constants after the last declared input. MindSpore Lite's converter leaves some that repeat attributes,
+    such as the axis of
+    a Split, and its runtime ignores them."""
     declared = op.declaration.inputs
     if any(operand.repeated for operand in declared):
         return inputs
@@ -159,14 +166,14 @@ def _value(tensor: Tensor, index: int, is_activation: bool, symbols: Iterable[in
     for dim in dims or ():
         size *= max(dim, 1)
         if dim < -1 or size >= 1 << 63 or len(dims or ()) > MAX_RANK:
-            raise MindirFormatError(f"tensor {index} '{name}' has the impossible dimensions {list(dims or ())[:12]}")
+            raise MindirFormatError(f"tensor {index} '{name}' has the invalid dimensions {list(dims or ())[:12]}")
     fresh = iter(symbols)
     shape = None if dims is None else tuple(dim if dim >= 0 else next(fresh) for dim in dims)
     value = Value(name, dtype, shape, format=tensor.format, quant=tuple(tensor.quantParams or ()))
     if dtype is DataType.TENSOR_LIST and is_activation and holds_data:
         elements = described(memoryview(tensor.data or b"").cast("B"))
         if elements is None:
-            raise MindirFormatError(f"tensor {index} '{name}': the description of a tensor list is damaged")
+            raise MindirFormatError(f"tensor {index} '{name}': the description of a tensor list is invalid")
         value.dtype, sizes = elements
         length = shape[0] if shape else next(fresh)
         value.shape = None if sizes is None else (length, *(size if size >= 0 else next(fresh) for size in sizes))
@@ -178,7 +185,7 @@ def _value(tensor: Tensor, index: int, is_activation: bool, symbols: Iterable[in
 
 
 def _fill(value: Value, tensor: Tensor) -> None:
-    """Gives a constant its array, or its bytes where they are not simply the elements in order."""
+    """Sets the array of a constant, or its bytes if they are not plain elements."""
     stored = memoryview(tensor.data if tensor.data is not None else b"")
     encoding = Encoding(tensor.weightQuantCompressType, tensor.enableHuffmanCode, tensor.quantClusters)
     array = _array(value, stored) if encoding == Encoding() else None
@@ -190,7 +197,7 @@ def _fill(value: Value, tensor: Tensor) -> None:
 
 
 def _array(value: Value, stored: memoryview) -> Array | None:
-    """The elements, or None when the bytes are not one element after the other."""
+    """Returns the elements, or None if the bytes are not plain elements."""
     try:
         dtype = numpy_type(value.dtype)
     except ValueError:
@@ -209,7 +216,7 @@ def _array(value: Value, stored: memoryview) -> Array | None:
 
 
 def to_meta(module: Module) -> MetaGraph:
-    """The tables that describe a module. Tensors stand in the order in which execution meets them."""
+    """Converts a module to the tables of a file. Tensors are in the order of execution."""
     index_of: dict[tuple[int, bool], int] = {}
     tensors: list[Tensor] = []
     lists = list_values(module)
@@ -217,7 +224,7 @@ def to_meta(module: Module) -> MetaGraph:
     graph_inputs = {id(value) for value in module.main.inputs}
 
     def indices(values: Iterable[Value], packed: bool = False) -> tuple[int, ...]:
-        """`packed`: for an operator that has its own copy of what it would share with others."""
+        """Returns the indices of tensors. `packed`: for an operator that needs its own copies of shared constants."""
         numbers = []
         for value in values:
             key = (id(value), packed and id(value) in shared)

@@ -1,4 +1,4 @@
-"""Reads `.ms` files into the tables of `ops/tables.py`, losing nothing. Constants are views of the mapped file."""
+"""Reads `.ms` files into the tables of `ops/tables.py`, lossless. Constants are views of the mapped file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ IDENTIFIER = b"MSL2"
 
 
 def map_file(path: str | os.PathLike[str]) -> memoryview:
-    """The contents of a file as a read-only view of the page cache. Raises OSError."""
+    """Maps a file into memory and returns a read-only view. Raises OSError."""
     with open(path, "rb") as file:
         if os.fstat(file.fileno()).st_size == 0:
             return memoryview(b"")
@@ -26,10 +26,9 @@ def map_file(path: str | os.PathLike[str]) -> memoryview:
 
 
 def read_ms(source: str | os.PathLike[str] | bytes | bytearray | memoryview) -> MetaGraph:
-    """Reads a `.ms` file (with the `.msw` file beside it, if it names one) or a buffer that holds one.
+    """Reads a `.ms` file (and its `.msw` file, if it has one), or a buffer with its contents.
 
-    Raises MindirFormatError when the contents are broken or of a version that cannot be read, OSError when the file
-    cannot be opened.
+    Raises MindirFormatError for invalid contents or an unsupported version, OSError if the file cannot be opened.
     """
     if isinstance(source, bytes | bytearray | memoryview):
         return _read(memoryview(source), "model buffer", None)
@@ -55,7 +54,7 @@ def _read(buffer: memoryview, what: str, directory: Path | None) -> MetaGraph:
 
 
 def _foreign(source: Source) -> str:
-    """What to say of a buffer without the identifier MSL2."""
+    """Returns the message for a buffer without the identifier MSL2."""
     try:
         version = source.root().text(1) or ""
     except FlatBufferError:
@@ -63,9 +62,9 @@ def _foreign(source: Source) -> str:
     if version.startswith("MindSpore Lite") or source.identifier == b"MSL1":
         return (
             f"the file was written by {version or 'MindSpore Lite 1.1'}, in the v0 format of versions 1.0 and 1.1, which is "
-            "not supported. Convert the original model again with this version"
+            "not supported. Convert the source model again with this version"
         )
-    return "this is not a .ms file: the identifier MSL2 is missing. Give a file made by converter_lite"
+    return "this is not a .ms file: the identifier MSL2 is missing. Give a file that converter_lite wrote"
 
 
 def _read_table(table: Table, kind: str, version: str) -> Any:
@@ -106,7 +105,7 @@ def _read_primitive(table: Table | None, version: str) -> Any:
 
 
 def _load_side_file(meta: MetaGraph, directory: Path | None) -> None:
-    """Gives every tensor that lives in a side file a view of its bytes there."""
+    """Sets the data of tensors in a side file to views of that file."""
     files: dict[str, memoryview] = {}
     for index, tensor in enumerate(meta.allTensors or ()):
         if not tensor.externalData or tensor.data is not None:
@@ -119,13 +118,15 @@ def _external(tensor: Tensor, index: int, directory: Path | None, files: dict[st
     who = f"tensor {index} '{tensor.name or ''}'"
     records = tensor.externalData or []
     if len(records) != 1:
-        raise FlatBufferError(f"{who} has {len(records)} places in side files; one is possible")
+        raise FlatBufferError(f"{who} has {len(records)} positions in side files; one is allowed")
     record = records[0]
     location = record.location or ""
     if not location or location in (".", "..") or "/" in location or "\\" in location or "\0" in location:
-        raise FlatBufferError(f"{who} names the side file {location!r}, which is not a plain file name")
+        raise FlatBufferError(f"{who} refers to the side file {location!r}, which is not a plain file name")
     if directory is None:
-        raise FlatBufferError(f"{who} lives in '{location}'; a model with a side file is read by path, not from memory")
+        raise FlatBufferError(
+            f"{who} is stored in '{location}'; a model with a side file must be read by path, not from memory"
+        )
     if location not in files:
         try:
             files[location] = map_file(directory / location)
@@ -134,6 +135,7 @@ def _external(tensor: Tensor, index: int, directory: Path | None, files: dict[st
     view = files[location]
     if record.offset < 0 or record.length < 0 or record.offset + record.length > len(view):
         raise FlatBufferError(
-            f"{who}: bytes {record.offset} to {record.offset + record.length} lie outside '{location}' ({len(view)} bytes)"
+            f"{who}: bytes {record.offset} to {record.offset + record.length} are outside of '{location}' "
+            f"({len(view)} bytes)"
         )
     return view[record.offset : record.offset + record.length]

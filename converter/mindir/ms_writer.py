@@ -1,5 +1,6 @@
-"""Writes `.ms` files. The tables go through the FlatBuffers builder; constants never do: the builder leaves their
-offsets open, and their bytes are copied once, from where they are, into the file behind the tables."""
+"""Writes `.ms` files. The FlatBuffers builder writes the tables, with placeholders for the offsets of constants; the
+bytes of
+constants are then copied directly to the file, after the tables."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ from .ops.tables import TABLES, Buffer, ExternalData, MetaGraph, Tensor
 from .wire import is_reference, write_numbers, write_offsets, write_operator, write_scalar
 
 SIDE_FILE_LIMIT = 1 << 31
-"""A model whose `.ms` would have this many bytes gets a `.msw` file for its constants."""
+"""From this size of the `.ms` file on, constants are written to a `.msw` file."""
 
 _ALIGNMENT = 16
 _SIDE_HEADER = 4096
@@ -31,14 +32,14 @@ _SIDE_MAGIC = 0x12345678
 
 @dataclass(frozen=True)
 class _Open:
-    """An offset that the builder left open: the field, counted from the end of the tables, and what it refers to."""
+    """An offset to be filled in: its position, from the end of the tables, and the data it refers to."""
 
     from_end: int
     data: Buffer
 
 
 def contiguous(data: Buffer) -> memoryview:
-    """The bytes of a buffer in one piece: a view, or a copy where the buffer is strided."""
+    """Returns the contiguous bytes of a buffer: a view, or a copy if the buffer is strided."""
     view = memoryview(data)
     if view.nbytes == 0:
         return memoryview(b"")
@@ -85,7 +86,7 @@ def _write_table(builder: flatbuffers.Builder, kind: str, record: Any, opened: l
 
 @dataclass(frozen=True)
 class _Layout:
-    """The finished tables, what follows them as (padding, data), and the size of the whole."""
+    """The finished tables, the data after them as (padding, data), and the total size."""
 
     head: bytes
     tail: list[tuple[int, Buffer]]
@@ -125,7 +126,7 @@ def _stream(layout: _Layout, file: IO[bytes], digest: bool = False, side: bytes 
 
 
 def ms_bytes(meta: MetaGraph) -> bytes:
-    """The `.ms` file as bytes. Raises ValueError for a model of 2 GiB or more."""
+    """Returns the `.ms` file as bytes. Raises ValueError for a model of 2 GiB or more."""
     layout = _lay_out(meta)
     if layout.size >= SIDE_FILE_LIMIT:
         raise ValueError("a model of 2 GiB or more cannot be one buffer; write it to a file")
@@ -143,10 +144,12 @@ def write_ms(
     digest: bool = False,
     check: Callable[[Path], None] | None = None,
 ) -> list[Path]:
-    """Writes `meta` to `path`, readable by its owner only, and from `side_file_limit` bytes on its constants to the
-    `.msw` file beside it. All files appear together, or none. `digest`: puts the SHA-256 of both at the end of the `.ms`.
-    `check` is given a `.ms` file without a `.msw` before it gets its name; where it raises, nothing is written. Returns the files.
-    Raises OSError and what `check` raises."""
+    """Writes `meta` to `path`, readable by its owner only, and returns the files.
+
+    From `side_file_limit` bytes on, constants are written to a `.msw` file in the same folder. Either all files are
+    written or none. `digest`: appends the SHA-256 of both to the `.ms` file. `check` is called with the temporary path
+    of a `.ms` file without a `.msw` file; if it raises, nothing is written. Raises OSError and the errors of
+    `check`."""
     path = Path(path)
     layout = _lay_out(meta)
     more = MOST_BYTES if digest else 0
@@ -157,7 +160,7 @@ def write_ms(
     moved, outside = _moved_out(meta, side.name)
     tables = _lay_out(moved)
     if tables.size + more >= SIDE_FILE_LIMIT:
-        raise ValueError(f"{path}: the model has 2 GiB without its constants; no .ms file can hold it")
+        raise ValueError(f"{path}: the model has 2 GiB or more without its constants, which .ms files do not support")
     found = b""
 
     def write_constants(file: IO[bytes]) -> None:
@@ -169,7 +172,7 @@ def write_ms(
         nonlocal found
         found = hashed(file, write_constants)
 
-    def write_model(file: IO[bytes]) -> None:  # behind the side file
+    def write_model(file: IO[bytes]) -> None:  # after the side file
         _stream(tables, file, digest, found, side.name)
 
     write_together({side: write_side_file if digest else write_constants, path: write_model}, owner_only=True)
@@ -177,7 +180,7 @@ def write_ms(
 
 
 def _moved_out(meta: MetaGraph, location: str) -> tuple[MetaGraph, list[Tensor]]:
-    """A copy of the model whose constants stand in the side file, and those constants in order."""
+    """Returns a copy of the model with its constants in the side file, and these constants in order."""
     tensors, outside, offset = [], [], _SIDE_HEADER
     for tensor in meta.allTensors or ():
         if tensor.nodeType == 2 or tensor.dataType == DataType.TENSOR_LIST:

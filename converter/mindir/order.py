@@ -1,4 +1,4 @@
-"""Execution order of nodes."""
+"""Sorts nodes into execution order."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .graph import Node
 
 
 class CycleError(Exception):
-    """Nodes that wait for each other."""
+    """A cycle of nodes."""
 
     def __init__(self, node: Node) -> None:
         super().__init__(f"node '{node.name}' is part of a cycle")
@@ -17,7 +17,7 @@ class CycleError(Exception):
 
 
 def execution_order(nodes: Sequence[Node]) -> list[Node]:
-    """Producers before users; among nodes that are ready the one that stood first. Raises CycleError."""
+    """Returns the nodes with producers before users, otherwise in the given order. Raises CycleError."""
     position = {id(node): index for index, node in enumerate(nodes)}
     waiting = [0] * len(nodes)
     users: list[list[int]] = [[] for _ in nodes]

@@ -1,4 +1,4 @@
-"""Stored integers whose scales are negative, as integers of the same meaning with positive scales."""
+"""Converts quantized tensors with negative scales to equivalent ones with positive scales."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ def has_negative(records: Sequence[QuantParam]) -> bool:
 
 
 def are_finite(records: Sequence[QuantParam]) -> bool:
-    """Whether all scales are numbers of float32."""
+    """Returns whether all scales are finite in float32."""
     return all(abs(record.scale) <= _LARGEST for record in records)
 
 
 def with_positive_scales(
     data: Array, records: Sequence[QuantParam], axis: int
 ) -> tuple[Array, tuple[QuantParam, ...]] | None:
-    """scale * (q - zero) = -scale * (-q + zero): integers and zero points change their signs with negative scales. Where
-    several records belong to a dimension, it is `axis`; None where they do not fit it."""
+    """Negates integers and zero points with negative scales: scale * (q - zero) = -scale * (-q + zero).
+
+    `axis` is the dimension of per-channel parameters. Returns None if their number does not match it."""
     data = data.copy()
     parts = _parts(data, len(records), axis)
     if parts is None:
@@ -42,7 +43,7 @@ def with_positive_scales(
 
 
 def _parts(data: Array, count: int, axis: int) -> Sequence[Array] | None:
-    """Views of what each record says something of; None where they do not fit."""
+    """Returns a view for each of the parameters, or None if their number does not match."""
     if count == 1:
         return [data.reshape(-1)]
     if axis < data.ndim and data.shape[axis] == count:
@@ -52,10 +53,10 @@ def _parts(data: Array, count: int, axis: int) -> Sequence[Array] | None:
 
 
 def _turned(part: Array, record: QuantParam) -> int:
-    """Turns the integers round, in place; returns their new zero point.
+    """Negates the integers in place; returns the new zero point.
 
-    They are negated. Where one has no negative in its type, as -128, all are subtracted from the sum of the least and the
-    largest number instead, the zero point too: how far they are from it changes its sign just the same."""
+    If an integer has no negative in its type, such as -128, all integers and the zero point are subtracted from the
+    sum of the smallest and largest number instead, which also negates the differences to the zero point."""
     kind: np.iinfo[Any] = np.iinfo(part.dtype)
     low, high = int(kind.min), int(kind.max)
     if low < 0 < record.numBits < kind.bits:

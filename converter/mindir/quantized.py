@@ -1,7 +1,7 @@
-"""Quantized tensors: what their records mean, and which operators only move them.
+"""Quantized tensors: the meaning of their quantization parameters, and operators that only move their elements.
 
-An INT8 or INT16 value with records stands for float values: real = scale * (q - zero point), with one record for the
-whole tensor or one per index of one dimension. Unsigned source tensors are stored signed, shifted by half their range.
+The float values of an INT8 or INT16 tensor with parameters are real = scale * (q - zero point), per tensor or per
+index of one dimension. Unsigned source tensors are stored signed, shifted by half of their range.
 """
 
 from __future__ import annotations
@@ -20,23 +20,24 @@ from .ops.recurrent import LSTMSequence
 from .ops.tables import QuantParam
 
 NARROW = frozenset({DataType.INT8, DataType.UINT8, DataType.INT16, DataType.UINT16})
-"""Types whose elements are stored integers when the value has records."""
+"""Types of quantized tensors."""
 
 SHIFTS = {DataType.UINT8: 128, DataType.UINT16: 1 << 15}
-"""Unsigned types, and what is subtracted from their elements to store them signed."""
+"""Unsigned type -> the number that is subtracted to store elements signed."""
 
 SIGNED = {DataType.UINT8: DataType.INT8, DataType.UINT16: DataType.INT16}
 
 ROUND_HALF_TO_EVEN = 3
-"""`QuantParam.roundType` where numbers half-way between two integers go to the even one; else they go away from zero.
-MindSpore Lite writes 1 and 2; this number is ours."""
+"""`QuantParam.roundType` for rounding half to even; other values round half away from zero. MindSpore Lite writes 1
+and 2; this
+value is mslite's."""
 
 MOVES = frozenset(
     {"Reshape", "Flatten", "ExpandDims", "Squeeze", "Unsqueeze", "Transpose", "DepthToSpace", "SpaceToDepth",
      "BatchToSpace", "BatchToSpaceND", "ReverseV2", "ReverseSequence", "Concat", "Stack", "Unstack", "Split",
      "SliceFusion", "StridedSlice", "Crop", "TileFusion", "BroadcastTo", "Gather", "GatherNd", "GatherD"}
 )  # fmt: skip
-"""Operators whose results are elements of their operands: nothing is computed when all have the same records."""
+"""Operators that only move elements, if inputs and outputs have the same quantization parameters."""
 
 ON_INTEGERS = frozenset(
     {"Abs", "Activation", "AddFusion", "AddN", "ArgMaxFusion", "ArgMinFusion", "AvgPoolFusion", "Ceil", "Clip",
@@ -47,26 +48,26 @@ ON_INTEGERS = frozenset(
      "Reciprocal", "ReduceFusion", "Resize", "Round", "Rsqrt", "Sign", "Sin", "Softmax", "SpaceToBatchND", "Sqrt", "Square",
      "SquaredDifference", "StoredLSTMCell", "StoredSVDF", "SubFusion", "TopKFusion", "Where"}
 )  # fmt: skip
-"""Operators that nodes on stored integers may have, besides those that only move them."""
+"""Operators of quantized nodes, besides those that only move elements."""
 
 LOOKS = frozenset({"Shape", "Rank", "Size"})
-"""Operators that see no elements."""
+"""Operators that do not read elements."""
 
 
 def is_quantized(value: Value) -> bool:
-    """True for a value whose stored integers stand for float values."""
+    """Returns whether a value is quantized."""
     return bool(value.quant) and value.dtype in NARROW
 
 
 def same_records(a: Sequence[QuantParam], b: Sequence[QuantParam]) -> bool:
-    """True when stored integers mean the same under both."""
+    """Returns whether two sets of quantization parameters are equivalent."""
     return len(a) == len(b) and all(
         mine.scale == theirs.scale and mine.zeroPoint == theirs.zeroPoint for mine, theirs in zip(a, b, strict=True)
     )
 
 
 def channel_axis(op: Operator, index: int, inputs: Sequence[Value]) -> int:
-    """The dimension to which several records of constant operand `index` belong, as MindSpore Lite reads files."""
+    """Returns the dimension of per-channel parameters of the constant input `index`, as MindSpore Lite reads files."""
     rank = inputs[index].rank or 0
     if isinstance(op, MatMulFusion) and index < 2:
         transposed = op.transpose_a if index == 0 else op.transpose_b
@@ -83,16 +84,17 @@ def channel_axis(op: Operator, index: int, inputs: Sequence[Value]) -> int:
 
 
 def channel_axis_before_2(op: Operator, index: int, inputs: Sequence[Value]) -> int:
-    """The same for files of versions before 1.6."""
+    """Returns the dimension of per-channel parameters for files of versions before 1.6."""
     if isinstance(op, MatMulFusion) and index < 2:
         return int(op.transpose_a) if index == 0 else int(not op.transpose_b)
     return 0
 
 
 def real_numbers(data: Array, records: Sequence[QuantParam], axis: int) -> npt.NDArray[np.float32]:
-    """scale * (q - zero point), the product in float64, as float32. Raises ValueError for records that do not fit.
+    """Dequantizes: scale * (q - zero point), computed in float64, as float32. Raises ValueError if the number of
+    parameters is wrong.
 
-    Channels of the first dimension may have several records each: for equal runs of their elements."""
+    Channels of the first dimension may have several parameters each, for equal groups of their elements."""
     scales = np.array([record.scale for record in records], np.float64)
     points = np.array([record.zeroPoint for record in records], np.float64)
     if len(records) > 1:
@@ -101,22 +103,22 @@ def real_numbers(data: Array, records: Sequence[QuantParam], axis: int) -> npt.N
         if is_grouped and data.size % len(records) == 0:
             return real_numbers(data.reshape(len(records), -1), records, 0).reshape(data.shape)
         if channels != len(records):
-            raise ValueError(f"{len(records)} scales do not fit dimension {axis} of the shape {data.shape}")
+            raise ValueError(f"{len(records)} scales do not match dimension {axis} of the shape {data.shape}")
         shape = [-1 if index == axis else 1 for index in range(data.ndim)]
         scales, points = scales.reshape(shape), points.reshape(shape)
-    elif data.ndim == 0:  # a number stays one
+    elif data.ndim == 0:  # keeps a scalar
         scales, points = scales.reshape(()), points.reshape(())
     with np.errstate(over="ignore"):
         return np.asarray((data.astype(np.float64) - points) * scales).astype(np.float32)
 
 
 def as_real(value: Value, data: Array) -> Array:
-    """What the elements of an activation mean: float values where they are stored integers with one record."""
+    """Dequantizes an activation with per-tensor parameters; returns other arrays unchanged."""
     return real_numbers(data, value.quant, 0) if is_quantized(value) else data
 
 
 def only_moves(node: Node) -> bool:
-    """True for a node that passes stored integers on without reading their records."""
+    """Returns whether a node only moves quantized elements, without using their parameters."""
     if node.op.name in LOOKS:
         return True
     records = [value.quant for value in (*node.inputs, *node.outputs) if is_quantized(value)]

@@ -1,7 +1,7 @@
-"""`mslite-show a.ms [b.ms]`: prints a model, or the differences of two.
+"""`mslite-show a.ms [b.ms]`: prints a model, or the differences between two models.
 
-On a terminal a summary and tables; into a pipe or file the text form, one line per value and node. Exit code 0, with
-two models 0 when they are equal and 1 when they differ; 1 when a file cannot be read; 2 for a wrong command line.
+Prints a summary and tables on a terminal, else the text form with one line per value and node. The exit status is 0,
+or, with two models, 1 if they differ; 1 if a file cannot be read; 2 for an invalid command line.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from .wire import MindirFormatError
 
 @ends_quietly("mslite-show")
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The program. Returns its exit code."""
-    parser = CommandParser("mslite-show", "Prints a .ms model, or the differences of two.")
+    """Runs the program and returns its exit status."""
+    parser = CommandParser("mslite-show", "Prints a .ms model, or the differences between two models.")
     parser.add_argument("model", help="a .ms file")
     parser.add_argument("other", nargs="?", help="a second .ms file to compare with")
     output = parser.add_argument_group("output")
-    output.add_argument("--text", action="store_true", help="the text form also on a terminal")
-    output.add_argument("--data", action="store_true", help="the text form with every constant in full (base64)")
+    output.add_argument("--text", action="store_true", help="print the text form also on a terminal")
+    output.add_argument("--data", action="store_true", help="print the text form with all constants in full (base64)")
     parser.add_own()
     try:
         options = parser.parse_args(arguments)

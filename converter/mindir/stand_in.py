@@ -1,4 +1,4 @@
-"""Nodes that stand where a front end had no operator: failed conversions only have them, and their reports draw them."""
+"""Stand-ins for unsupported nodes, in the module of a failed conversion, for reports."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from .graph import Node
 from .ops.custom import Custom
 
 STAND_IN = "mslite.StandIn:"
-"""Begins the type of such a Custom node; the source operator follows."""
+"""Prefix of the type of such a Custom node; the source operator follows."""
 
 
 def is_stand_in(node: Node) -> bool:
@@ -14,7 +14,7 @@ def is_stand_in(node: Node) -> bool:
 
 
 def shown_operator(node: Node) -> str:
-    """The operator as a report names it: the foreign one, where the node is a stand-in; Custom nodes with their type."""
+    """Returns the operator for a report: the source operator of a stand-in, the type of other Custom nodes."""
     if not isinstance(node.op, Custom):
         return node.op.name
     kind = node.op.type or ""

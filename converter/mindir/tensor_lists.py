@@ -1,8 +1,9 @@
-"""Tensor lists in files. Inside, a list of N elements is a tensor [N, element shape...]; a file says `TENSOR_LIST`.
+"""Stores tensor lists in files. In the converter, a list of N elements is a tensor [N, element shape...]; in a file,
+`TENSOR_LIST`.
 
-The description that such a tensor holds in a file is a sequence of int32: the type of the elements, the rank of an
-element and its sizes (-1: open), the number of elements (negative: open) and, when that is known, rank and sizes of
-each. Contents are never stored.
+The data of such a tensor in a file is a description of int32 numbers: the type of the elements, the rank of an element
+and its dimensions (-1: dynamic), the number of elements (negative: dynamic) and, if it is known, rank and dimensions
+of each element. Elements are never stored.
 """
 
 from __future__ import annotations
@@ -30,15 +31,17 @@ _READERS = (TensorListGetItem, TensorListSetItem, TensorListStack)
 
 
 def description(value: Value) -> bytes:
-    """What the file says of a list. A size of 0, which the first element decides, is open, as is the lone -1 of an
-    unknown rank."""
+    """Returns the description of a list. A dimension of 0, which the first element sets, is dynamic, as is the single
+    -1 of an unknown
+    rank."""
     sizes = (-1,) if value.shape is None else value.shape[1:]
     words = (int(value.dtype), len(sizes), *(-1 if is_symbol(size) or size == 0 else size for size in sizes), -1)
     return struct.pack(f"<{len(words)}i", *words)
 
 
 def described(stored: memoryview) -> tuple[DataType, tuple[int, ...] | None] | None:
-    """The type and the sizes (-1: open; None: unknown rank) of the elements of a list; None for a damaged description."""
+    """Returns the type and the shape (-1: dynamic; None: unknown rank) of the elements of a list; None for an invalid
+    description."""
     words = struct.unpack(f"<{len(stored) // 4}i", stored[: len(stored) // 4 * 4])
     if len(words) < 3 or not 0 <= words[1] <= MAX_RANK or len(words) < 3 + words[1]:
         return None
@@ -50,10 +53,10 @@ def described(stored: memoryview) -> tuple[DataType, tuple[int, ...] | None] | N
 
 
 def list_values(module: Module) -> set[int]:
-    """The identities of the values that a file calls lists.
+    """Returns the ids of the values that are stored as lists.
 
-    These are values that only the list operators make and read, wherever calls take them. A list that another operator
-    touches too is a tensor in the file, which only this project's runtime takes.
+    These are values that only list operators write and read, also through calls of subgraphs. A list that another
+    operator reads is stored as a tensor, which only mslite's runtime supports.
     """
     groups = _Groups()
     found: set[int] = set()
@@ -69,7 +72,7 @@ def list_values(module: Module) -> set[int]:
 
 
 def _visit(module: Module, node: Node, groups: _Groups, found: set[int], spoilt: set[int]) -> None:
-    """Notes what a node does to its operands."""
+    """Records how a node uses its inputs."""
     inputs, outputs = node.inputs, node.outputs
     first = 0
     if isinstance(node.op, _MAKERS) and all(node.op.element_dtype == value.dtype for value in outputs):
@@ -100,7 +103,7 @@ def _visit(module: Module, node: Node, groups: _Groups, found: set[int], spoilt:
 
 
 def _callees(closure: Value) -> list[int]:
-    """The subgraphs that a closure may run."""
+    """Returns the indices of the subgraphs that a closure may run."""
     pending, seen, result = [closure], set[int](), []
     while pending:
         node = pending.pop().producer
@@ -115,7 +118,7 @@ def _callees(closure: Value) -> list[int]:
 
 
 class _Groups:
-    """Values that are the same list, or handed on as such."""
+    """Groups of values that are the same list (union-find)."""
 
     def __init__(self) -> None:
         self._parents: dict[int, int] = {}

@@ -1,4 +1,4 @@
-"""The readable form of a module. `text_parser.parse` reads it back.
+"""The text form of a module. `text_parser.parse` reads it.
 
     module "" version "MindSpore Lite 2.7.0" framework 4
     graph "main_graph" {
@@ -8,8 +8,8 @@
       output %y
     }
 
-Equal symbols have equal numbers behind the question mark; `[*]` is an unknown rank; `#2` behind a name tells a second
-value of that name. Constants of more than 16 elements are shown by size and digest, or in base64 on request.
+Equal symbols have equal numbers after the question mark; `[*]` is an unknown rank; `#2` after a name marks a second
+value of that name. Constants of more than 16 elements are shown by size and digest, or optionally in base64.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _INLINE_ELEMENTS = 16
 
 
 def to_text(module: Module, with_data: bool = False) -> str:
-    """The text form of a module; `with_data` includes every constant, so that it can be parsed back."""
+    """Returns the text form of a module; `with_data` includes all constants, so that it can be parsed."""
     return _Printer(module, with_data).text
 
 
@@ -42,7 +42,7 @@ def quoted(text: str) -> str:
 
 
 def literal(value: Any) -> str:
-    """An attribute value."""
+    """Formats an attribute value."""
     if value is None:
         return "none"
     if isinstance(value, bool | np.bool_):
@@ -61,7 +61,7 @@ def _same(left: Any, right: Any) -> bool:
 
 
 def attributes_text(attributes: Any, record: Any) -> str:
-    """` {name = value, ...}` with the attributes that differ from their defaults."""
+    """Returns ` {name = value, ...}` with the attributes that differ from their defaults."""
     parts = []
     for attribute in attributes:
         value = getattr(record, attribute.name)
@@ -71,7 +71,7 @@ def attributes_text(attributes: Any, record: Any) -> str:
 
 
 def _elements(array: Array) -> str | None:
-    """The elements of a small array, None where text would lose something."""
+    """Returns the elements of a small array; None if the text would not be lossless."""
     flat = array.reshape(-1)
     if array.size > _INLINE_ELEMENTS or array.dtype.kind not in "biuf":
         return None

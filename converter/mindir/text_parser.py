@@ -26,15 +26,15 @@ _TOKEN = re.compile(
 
 
 class TextError(Exception):
-    """Text that is not a module; the message starts with the line number."""
+    """Invalid text; the message begins with the line number."""
 
 
 def parse(text: str) -> Module:
-    """The module that `to_text(module, with_data=True)` printed. Raises TextError."""
+    """Parses the text of `to_text(module, with_data=True)`. Raises TextError."""
     try:
         return _Parser(text).module()
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
-        raise TextError(f"the text holds an impossible value: {error}") from None
+        raise TextError(f"the text contains an invalid value: {error}") from None
 
 
 class _Parser:
@@ -154,7 +154,7 @@ class _Parser:
             while self._tokens[self._next][0] == "value":
                 module.outputs.append(self._known())
         if self._tokens[self._next][0] != "end":
-            self._fail(f"'{self._tokens[self._next][1]}' stands behind the end of the module")
+            self._fail(f"'{self._tokens[self._next][1]}' follows the end of the module")
         return module
 
     def _graph(self) -> Graph:
@@ -171,7 +171,7 @@ class _Parser:
             elif word == "node":
                 graph.nodes.append(self._node())
             else:
-                self._fail(f"'{word}' is not known here")
+                self._fail(f"'{word}' is not allowed here")
         return graph
 
     def _known(self) -> Value:
@@ -181,7 +181,7 @@ class _Parser:
         return self._values[self._take("value")]
 
     def _declaration(self) -> Value:
-        """A value with its type, or the name of one that was declared before."""
+        """Parses a value with its type, or the name of a declared value."""
         identifier = self._take("value")
         if not self._accept(":"):
             self._next -= 1
@@ -244,12 +244,12 @@ class _Parser:
 
     def _bytes(self) -> bytes:
         if self._accept("digest"):
-            self._fail("the text was printed without its constants; print it with data")
+            self._fail("the text does not contain its constants; print it with data")
         self._expect("base64")
         try:
             return base64.b64decode(self._string(), validate=True)
         except binascii.Error as error:
-            self._fail(f"bad base64 data: {error}")
+            self._fail(f"invalid base64 data: {error}")
 
     def _node(self) -> Node:
         name = self._string()
@@ -277,4 +277,4 @@ class _Parser:
 
 
 class _Name(str):
-    """A bare word: the name of an enum value."""
+    """A word without quotes: the name of an enum value."""

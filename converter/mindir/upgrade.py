@@ -1,4 +1,4 @@
-"""Old `.ms` files, brought to the current form. Version numbers are known nowhere else in the converter."""
+"""Upgrades old `.ms` files. No other module of the converter depends on version numbers of files."""
 
 from __future__ import annotations
 
@@ -13,33 +13,34 @@ from .upgrade_meanings import read_list_operands, read_nearest, read_resize_oper
 from .upgrade_norms import find_channels_last
 
 WIRE_VERSION = "MindSpore Lite 2.7.0"
-"""The version that our files carry: the release of the format that they are compatible with."""
+"""The version in the files that mslite writes: the release of the format that they are compatible with."""
 
 _REMOVED = {32: "ControlDepend", 94: "Merge", 167: "While", 171: "If", 201: "Attention"}
-"""Operator numbers that meant something else up to version 1.3."""
+"""Operator numbers with another meaning up to version 1.3."""
 
 
 def version_of(text: str | None) -> tuple[int, int] | None:
-    """(major, minor) of a version string, None when it does not say."""
+    """Returns (major, minor) of a version string, or None."""
     match = re.match(r"MindSpore Lite (\d{1,4})\.(\d{1,4})", text or "")
     return (int(match[1]), int(match[2])) if match else None
 
 
 def is_old(version: str | None) -> bool:
-    """True for files up to version 1.3: some numbers and defaults were different then."""
+    """Returns whether a file is from version 1.3 or older, which has other numbers and defaults."""
     numbers = version_of(version)
     return numbers is not None and numbers < (1, 4)
 
 
 def refuse_removed_operator(number: int, version: str) -> None:
-    """Raises FlatBufferError for an operator of an old file whose number has another meaning today."""
+    """Raises FlatBufferError for an operator of an old file if its number now has another meaning."""
     if number in _REMOVED and is_old(version):
         raise FlatBufferError(f"operator {_REMOVED[number]} of {version} no longer exists")
 
 
 def upgrade(meta: MetaGraph) -> None:
-    """Rewrites what an old file says differently, in place: placeholder quantization records, activation 20, InstanceNorm with
-    channels last, TopKFusion, sizes and rounding of Resize, a bias of one number, lists that are operands of Split and Squeeze."""
+    """Upgrades the tables of an old file in place: placeholder quantization parameters, activation 20, InstanceNorm
+    with channels last,
+    TopKFusion, sizes and rounding of Resize, a scalar bias, and lists that are inputs of Split and Squeeze."""
     version = version_of(meta.version) or (2, 0)
     if version < (1, 6):
         read_top_k(meta)
@@ -59,7 +60,7 @@ def upgrade(meta: MetaGraph) -> None:
 
 
 def _current_activation(op: Operator) -> Operator:
-    """FAST_GELU took over the number that UNKNOWN had."""
+    """Replaces the old number of UNKNOWN, which is now that of FAST_GELU."""
     if getattr(op, "activation_type", None) != ActivationType.FAST_GELU:
         return op
     changes: dict[str, object] = {"activation_type": ActivationType.UNKNOWN}

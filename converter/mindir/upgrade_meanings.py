@@ -1,4 +1,4 @@
-"""What MindSpore Lite's kernels read differently from its tables say."""
+"""Upgrades tables of old files for operators that MindSpore Lite's kernels compute differently from the schema."""
 
 from __future__ import annotations
 
@@ -23,14 +23,15 @@ _INTEGERS: dict[int, np.dtype[np.int32 | np.int64]] = {DataType.INT32: np.dtype(
 
 
 def read_top_k(meta: MetaGraph) -> None:
-    """Up to 1.5 TopKFusion looks along the last dimension, whatever the file says: in place."""
+    """Sets the axis of TopKFusion to the last dimension, which versions up to 1.5 always use; in place."""
     for node in meta.nodes or ():
         if isinstance(node.primitive, TopKFusion):
             node.primitive = dataclasses.replace(node.primitive, axis=-1)
 
 
 def read_resize_operands(meta: MetaGraph) -> None:
-    """Up to 1.3, four sizes or scales of Resize stand in the order of the layout that the file states of them: in place."""
+    """Reorders four sizes or scales of Resize, which are in the order of the declared layout up to version 1.3; in
+    place."""
     tensors, nodes = meta.allTensors or [], meta.nodes or []
     elsewhere = {
         index for node in nodes for place, index in enumerate(node.inputIndex or ()) if not _target(node, place)
@@ -56,7 +57,8 @@ def _is_nchw(tensor: Tensor) -> bool:
 
 
 def read_nearest(meta: MetaGraph) -> None:
-    """The kernel for NEAREST knows no rounding: with ASYMMETRIC it takes the pixel before. 2.x writes ROUND_HALF_DOWN there."""
+    """Corrects the rounding of NEAREST: with ASYMMETRIC the kernels use the pixel before, but 2.x writes
+    ROUND_HALF_DOWN."""
     for node in meta.nodes or ():
         op = node.primitive
         if not isinstance(op, Resize) or op.method is not ResizeMethod.NEAREST:
@@ -67,7 +69,7 @@ def read_nearest(meta: MetaGraph) -> None:
 
 
 def read_scalar_bias(meta: MetaGraph) -> None:
-    """A constant bias of one number, which 2.x writes for Gemm, is one for each column: in place."""
+    """Broadcasts a constant scalar bias, which 2.x writes for Gemm, to all columns; in place."""
     tensors = meta.allTensors or []
     for node in meta.nodes or ():
         operands = node.inputIndex or ()
@@ -85,7 +87,7 @@ def read_scalar_bias(meta: MetaGraph) -> None:
 
 
 def _columns(node: CNode, op: MatMulFusion, tensors: list[Tensor]) -> int:
-    """As far as the file says them of the second operand, else of the result; 0 where it does not."""
+    """Returns the number of columns from the declared shape of the second input or the output; 0 if it is unknown."""
     dims = tensors[(node.inputIndex or ())[1]].dims or ()
     columns = -1
     if len(dims) > 1:
@@ -96,7 +98,8 @@ def _columns(node: CNode, op: MatMulFusion, tensors: list[Tensor]) -> int:
 
 
 def read_list_operands(meta: MetaGraph) -> None:
-    """Since 2.0, sizes of Split and axes of Squeeze may be a constant operand, which counts more than the attribute: in place."""
+    """Copies sizes of Split and axes of Squeeze from constant inputs, which override the attribute since 2.0; in
+    place."""
     tensors = meta.allTensors or []
     for node in meta.nodes or ():
         operands = node.inputIndex or ()
@@ -116,7 +119,7 @@ def _with_list(op: Split | Squeeze, entries: Array) -> Operator:
 
 
 def _list(tensor: Tensor) -> Array | None:
-    """The integers of a constant list, or None where it is none."""
+    """Returns the integers of a constant list, or None."""
     data = memoryview(tensor.data or b"").cast("B")
     dtype = _INTEGERS.get(tensor.dataType)
     if dtype is None or len(tensor.dims or ()) > 1 or not 0 < len(data) <= _LONGEST_LIST or len(data) % dtype.itemsize:

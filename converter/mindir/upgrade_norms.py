@@ -1,4 +1,4 @@
-"""Where the channels of InstanceNorm are in files that have them in one of two places."""
+"""Finds the channel dimension of InstanceNorm, which depends on the layout of its input in files."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ _IMAGE_RANK = 4
 
 
 def find_channels_last(meta: MetaGraph, rows_change_layout: bool) -> None:
-    """Makes ChannelsLastInstanceNorm of each InstanceNorm of an image in NHWC, in place; all others have channels as dimension 1.
+    """Replaces InstanceNorm of NHWC images by ChannelsLastInstanceNorm, in place; the channels of others are dimension
+    1.
 
-    `rows_change_layout`: a Transpose of two out of three dimensions changes the layout, too (since version 2).
+    `rows_change_layout`: a Transpose of a 3-D tensor also changes the layout (since version 2).
     """
     tensors, nodes = meta.allTensors or [], meta.nodes or []
     if not any(isinstance(node.primitive, InstanceNorm) for node in nodes):
@@ -34,8 +35,9 @@ def find_channels_last(meta: MetaGraph, rows_change_layout: bool) -> None:
 
 
 class _Layouts:
-    """The layouts that MindSpore Lite would find at run time. It looks at what the file says of the graph's inputs; from there on
-    a result has the layout of its operand, and Transpose changes it."""
+    """The layouts that MindSpore Lite determines at run time. Graph inputs have the declared layout; an output has the
+    layout of the
+    node's input, and Transpose changes it."""
 
     def __init__(self, tensors: Sequence[Tensor], nodes: Sequence[CNode], rows_change_layout: bool) -> None:
         self.tensors, self.nodes, self.rows_change_layout = tensors, nodes, rows_change_layout
@@ -61,14 +63,14 @@ class _Layouts:
         return Format.NHWC if result is Format.NCHW else Format.NCHW
 
     def _data(self, node: CNode) -> int | None:
-        """The operand whose layout the results have, None where the file has to say it."""
+        """Returns the input that determines the layout of the outputs; None if the declared layout is used."""
         if _is(node.primitive, "Call"):
             return None
         known = [index for index in node.inputIndex or () if index < len(self.tensors)]
         return next((index for index in known if not self.tensors[index].data), None)
 
     def _order(self, node: CNode) -> tuple[int, ...]:
-        """The order in which a Transpose takes the dimensions; empty for anything else."""
+        """Returns the permutation of a Transpose; empty for other nodes."""
         operands = node.inputIndex or ()
         if not _is(node.primitive, "Transpose") or len(operands) < 2 or operands[1] >= len(self.tensors):
             return ()

@@ -1,4 +1,4 @@
-"""The rules that every module keeps. Run it between passes with MSLITE_VERIFY=1, and before a file is written."""
+"""Verifies modules. Runs after each pass with MSLITE_VERIFY=1, and before a file is written."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_RANK = 8
 
 
 class VerificationError(Exception):
-    """A module that breaks the rules; `violations` lists all of them."""
+    """An invalid module; `violations` lists all violations."""
 
     def __init__(self, violations: list[str], stage: str = "") -> None:
         where = f" after {stage}" if stage else ""
@@ -22,7 +22,7 @@ class VerificationError(Exception):
 
 
 def verify(module: Module, stage: str = "") -> None:
-    """Checks a module. Raises VerificationError with every violation; `stage` says after which pass."""
+    """Verifies a module. Raises VerificationError with all violations; `stage` is the name of the last pass."""
     violations = list(_violations(module))
     if violations:
         raise VerificationError(violations, stage)
@@ -47,11 +47,11 @@ def _violations(module: Module) -> Iterator[str]:
                 if not 0 <= target < len(module.graphs):
                     yield f"{where}PartialFusion '{node.name}' calls graph {target} of {len(module.graphs)}"
                 elif target == index:
-                    yield f"{where}PartialFusion '{node.name}' calls the graph that it stands in"
+                    yield f"{where}PartialFusion '{node.name}' calls its own graph"
 
 
 def _use_links(module: Module) -> Iterator[str]:
-    """Every use is recorded once per operand, and nothing else is."""
+    """Yields differences between the inputs of nodes and the users of values."""
     nodes = {id(node): node for graph in module.graphs for node in graph.nodes}
     uses = Counter((id(value), id(node)) for node in nodes.values() for value in node.inputs)
     values = {id(value): value for graph in module.graphs for value in graph.values()}
@@ -60,7 +60,7 @@ def _use_links(module: Module) -> Iterator[str]:
         for node in value.users:
             recorded[id(value), id(node)] += 1
             if id(node) not in nodes:
-                yield f"value '{value.name}' is recorded as used by '{node.name}', which is in no graph"
+                yield f"value '{value.name}' has the user '{node.name}', which is in no graph"
         if value.producer is not None:
             if id(value.producer) not in nodes:
                 yield f"value '{value.name}' is produced by '{value.producer.name}', which is in no graph"
@@ -90,7 +90,7 @@ def _graph(graph: Graph) -> Iterator[str]:
     for node in graph.nodes:
         for value in node.inputs:
             if not value.is_constant and id(value) not in available:
-                yield f"{node.op.name} '{node.name}' reads '{value.name}', which nothing has produced before it"
+                yield f"{node.op.name} '{node.name}' reads '{value.name}', which is not produced before it"
         for value in node.outputs:
             if value.producer is not node:
                 yield f"output '{value.name}' of '{node.name}' does not name it as its producer"
@@ -109,7 +109,7 @@ def _graph(graph: Graph) -> Iterator[str]:
 def _value(value: Value) -> Iterator[str]:
     if value.shape is not None:
         if len(value.shape) > MAX_RANK:
-            yield f"it has {len(value.shape)} dimensions; {MAX_RANK} are possible"
+            yield f"it has {len(value.shape)} dimensions; at most {MAX_RANK} are allowed"
         for dim in value.shape:
             if dim < 0 and not is_symbol(dim):
                 yield f"dimension {dim} is neither a size nor a symbol"
@@ -138,6 +138,6 @@ def _operands(node: Node) -> Iterator[str]:
         most = None if any(operand.repeated for operand in operands) else len(operands)
         if len(values) < least or (most is not None and len(values) > most):
             bounds = f"at least {least}" if most is None else str(least) if most == least else f"{least} to {most}"
-            yield f"it has {len(values)} {kind}, declared are {bounds}"
+            yield f"it has {len(values)} {kind}; {bounds} are declared"
     if len({id(value) for value in node.outputs}) < len(node.outputs):
         yield "the same value is an output twice"

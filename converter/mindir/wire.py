@@ -1,7 +1,7 @@
-"""Operators and tables to and from FlatBuffers, driven by their declarations.
+"""Reads and writes operators and tables in FlatBuffers, by their declarations.
 
-`None` means absent, `()` means present and empty; a scalar that equals its default is not stored. Operators of our
-own become Custom nodes whose attributes are little-endian bytes (docs/architecture.md, Declarations).
+`None` means missing, `()` means empty; a scalar that equals its default is not stored. mslite's operators become
+Custom nodes with attributes as little-endian bytes (docs/architecture.md, Declarations).
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _CUSTOM_CODES = {"bool": "?", "int": "i", "long": "q", "float": "f"}
 
 
 class MindirFormatError(Exception):
-    """A `.ms` file that cannot be read; the message names what is wrong and what to do."""
+    """A `.ms` file that cannot be read; the message contains the reason and a remedy."""
 
 
 def scalar_kind(attribute: Attribute) -> str:
-    """The FlatBuffers scalar of an attribute that is not a reference."""
+    """Returns the FlatBuffers scalar type of an attribute that is not a reference."""
     return attribute.enum.wire_type() if attribute.enum else attribute.wire
 
 
@@ -43,7 +43,7 @@ def _checked_enum(attribute: Attribute, number: int) -> Any:
 
 
 def read_attribute(table: Table, attribute: Attribute) -> Any:
-    """The value of one operator attribute. Raises FlatBufferError."""
+    """Reads an attribute. Raises FlatBufferError."""
     slot, wire = attribute.slot, attribute.wire
     if wire == "string":
         return table.text(slot)
@@ -74,12 +74,12 @@ def _charged_bytes(table: Table, slot: int) -> bytes | None:
 
 
 def write_scalar(builder: flatbuffers.Builder, attribute: Attribute, value: Any) -> None:
-    """Stores a scalar in the table that is being built; not where it has its default value, unless that is asked for."""
+    """Writes a scalar to the current table, unless it equals its default and is not `always_stored`."""
     kind = scalar_kind(attribute)
     number = bool(value) if kind == "bool" else value
     if kind == "float":
         number, default = np.float32(value), np.float32(attribute.default)
-        # NaN differs from itself, and -0.0 equals 0.0: compare what is stored.
+        # Compares the stored bytes, because NaN differs from itself, and -0.0 equals 0.0.
         if attribute.always_stored or number.tobytes() != default.tobytes():
             builder.PrependFloat32(float(number))
             builder.Slot(attribute.slot)
@@ -103,7 +103,7 @@ def write_scalar(builder: flatbuffers.Builder, attribute: Attribute, value: Any)
 
 
 def write_offsets(builder: flatbuffers.Builder, offsets: Iterable[int]) -> int:
-    """A vector of references."""
+    """Writes a vector of references."""
     items = list(offsets)
     builder.StartVector(4, len(items), 4)
     for offset in reversed(items):
@@ -112,14 +112,14 @@ def write_offsets(builder: flatbuffers.Builder, offsets: Iterable[int]) -> int:
 
 
 def write_numbers(builder: flatbuffers.Builder, kind: str, numbers: Iterable[float]) -> int:
-    """A vector of scalars. Raises OverflowError when one does not fit."""
+    """Writes a vector of scalars. Raises OverflowError if one is out of range."""
     codes = {"int": "<i4", "uint": "<u4", "long": "<i8", "float": "<f4"}
     with np.errstate(over="ignore"):
         return int(builder.CreateNumpyVector(np.array(list(numbers), dtype=codes[kind])))
 
 
 def write_reference(builder: flatbuffers.Builder, attribute: Attribute, value: Any) -> int:
-    """Stores what an operator attribute refers to and returns its offset."""
+    """Writes the data of an attribute that is a reference and returns its offset."""
     wire = attribute.wire
     if wire == "string":
         return int(builder.CreateString(value))
@@ -145,7 +145,7 @@ def _write_row(builder: flatbuffers.Builder, row: tuple[int, ...] | None) -> int
 
 
 def write_slots(builder: flatbuffers.Builder, size: int, slots: dict[int, int]) -> int:
-    """A table that holds references only."""
+    """Writes a table with references only."""
     builder.StartObject(size)
     for slot, offset in slots.items():
         builder.PrependUOffsetTRelativeSlot(slot, offset, 0)
@@ -157,7 +157,7 @@ def is_reference(attribute: Attribute) -> bool:
 
 
 def _encode(attribute: Attribute, value: Any) -> bytes:
-    """The bytes of one attribute of an operator of our own."""
+    """Encodes an attribute of one of mslite's operators."""
     wire = "int" if attribute.enum else attribute.wire
     if wire == "string":
         return str(value).encode()
@@ -184,9 +184,9 @@ def _decode(attribute: Attribute, data: bytes) -> Any:
 
 
 def to_custom(op: Operator) -> Custom:
-    """The Custom node that stands for one of our own operators in a file.
+    """Converts one of mslite's operators to a Custom node for a file.
 
-    Types that MindSpore Lite knows too are read by position there, so all their attributes are written.
+    MindSpore Lite reads attributes of its own Custom types by position, so all attributes of these are written.
     """
     declaration = op.declaration
     foreign = not (declaration.custom_type or "").startswith(_OUR_PREFIX)
@@ -202,9 +202,9 @@ def to_custom(op: Operator) -> Custom:
 
 
 def from_custom(node: Custom) -> Operator:
-    """The operator that a Custom node stands for: one of mslite where the type says so, else the node itself.
+    """Converts a Custom node to mslite's operator of that type; returns other nodes unchanged.
 
-    A node of a type that is not ours alone stays as it is where its attributes are spelled in another way.
+    A node of a type that other software also writes is not changed if its attributes have another encoding.
     """
     cls = _CUSTOM_TYPES.get(node.type or "")
     if cls is None:
@@ -223,13 +223,13 @@ def _from_custom(cls: type[Operator], node: Custom) -> Operator:
     values = {}
     for name, data in node.attr or ():
         if name not in known:
-            raise FlatBufferError(f"operator {node.type} has an attribute '{name}' that this version does not know")
+            raise FlatBufferError(f"operator {node.type} has the attribute '{name}', which is unknown in this version")
         values[known[name].name] = _decode(known[name], data or b"")
     return cls(**values)
 
 
 def write_operator(builder: flatbuffers.Builder, op: Operator) -> int:
-    """Stores the Primitive table of an operator and returns its offset."""
+    """Writes the Primitive table of an operator and returns its offset."""
     if op.declaration.wire_id >= FIRST_CUSTOM_ID:
         op = to_custom(op)
     attributes = op.declaration.attributes
@@ -252,7 +252,7 @@ def write_operator(builder: flatbuffers.Builder, op: Operator) -> int:
 
 
 def read_operator(primitive: Table) -> Operator:
-    """The operator of a Primitive table. Raises FlatBufferError."""
+    """Reads the operator of a Primitive table. Raises FlatBufferError."""
     number = int(primitive.scalar(0, "ubyte"))
     table = primitive.table(1)
     cls = OPERATORS_BY_ID.get(number)
@@ -268,14 +268,14 @@ def read_operator(primitive: Table) -> Operator:
 
 
 def primitive_bytes(op: Operator) -> bytes:
-    """A FlatBuffer whose root is the Primitive table of `op`: how operators travel to the native module."""
+    """Returns a FlatBuffer with the Primitive table of `op` as root, for the native module."""
     builder = flatbuffers.Builder(256)
     builder.Finish(write_operator(builder, op))
     return bytes(builder.Output())
 
 
 def read_primitive(buffer: bytes | bytearray | memoryview) -> Operator:
-    """The inverse of `primitive_bytes`. Raises MindirFormatError."""
+    """Reads the FlatBuffer of `primitive_bytes`. Raises MindirFormatError."""
     try:
         return read_operator(Source(buffer).root())
     except FlatBufferError as error:

@@ -1,4 +1,4 @@
-"""What a file says for the sake of MindSpore Lite's readers, though ours would do without it."""
+"""Adds fields to files that MindSpore Lite's readers need, but mslite's do not."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from .ops.tables import QuantParam
 from .quantized import NARROW
 
 PACKS_CONSTANTS = frozenset({"Conv2DFusion", "Conv2dTransposeFusion", "MatMulFusion"})
-"""Operators that pack their constants when a model is built. MindSpore Lite 1.x frees the stored ones then, without asking who
-else reads them (`FreePackOpWeight`)."""
+"""Operators that pack their constants when a model is built. MindSpore Lite 1.x then frees the stored constants, even
+if other nodes
+read them (`FreePackOpWeight`)."""
 
 _IMAGE_RANK = 4
 _INTEGERS = NARROW | {DataType.INT32}
-"""Types of values whose records count; biases are 32 bits wide."""
+"""Types of quantized values, including int32 biases."""
 
 
 _CLOSURES = frozenset({"PartialFusion", "Switch", "SwitchLayer"})
@@ -33,17 +34,18 @@ _SPELLED: dict[str, dict[str, tuple[int, ...]]] = {
     "MaxPoolFusion": {"strides": (1, 1), "pad": _NO_BORDER},
     "Softmax": {"axis": (-1,)},
 }
-"""Operator -> vectors that readers refuse to miss, and what their absence means."""
+"""Operator -> vectors that readers require, and their defaults."""
 
 
 def stored_type(value: Value) -> DataType:
-    """The element type that the file states. Closures have none; MindSpore Lite chooses the kernel of Call by it."""
+    """Returns the element type for the file. Closures get one, by which MindSpore Lite selects the kernel of Call."""
     return DataType.FLOAT32 if value.producer is not None and value.producer.op.name in _CLOSURES else value.dtype
 
 
 def spelled_out(node: Node) -> Operator:
-    """The node's operator with the fields that readers look for, whether they mean something or not: a pool over the whole image
-    needs strides, and before version 1.5 a window and padding."""
+    """Returns the node's operator with all fields that readers require, even if they have no effect: global pooling
+    needs strides, and
+    before version 1.5 a window and padding."""
     op = node.op
     absent: dict[str, object] = {
         name: value for name, value in _SPELLED.get(op.name, {}).items() if getattr(op, name) is None
@@ -60,7 +62,7 @@ def spelled_out(node: Node) -> Operator:
 
 
 def _image_of(node: Node) -> tuple[int, int]:
-    """Height and width of the node's operand; 1 where they are open."""
+    """Returns height and width of the node's input; 1 for dynamic dimensions."""
     shape = node.inputs[0].shape if node.inputs else None
     if shape is None or len(shape) != _IMAGE_RANK or shape[1] <= 0 or shape[2] <= 0:
         return (1, 1)
@@ -68,8 +70,9 @@ def _image_of(node: Node) -> tuple[int, int]:
 
 
 def valid_records(value: Value) -> list[QuantParam] | None:
-    """The value's quantization records; those of stored integers are marked as valid, because MindSpore Lite passes over others.
-    None where it has none."""
+    """Returns the value's quantization parameters, or None. Those of quantized values are marked as valid, because
+    MindSpore Lite
+    ignores others."""
     return [
         dataclasses.replace(record, inited=record.inited or value.dtype in _INTEGERS) for record in value.quant
     ] or None
@@ -79,9 +82,11 @@ _CHANNELS_FIRST = frozenset({"InstanceNorm", "GroupNormFusion"})
 
 
 def stored_format(value: Value, is_graph_input: bool) -> Format:
-    """The layout that the file states. MindSpore Lite 1.3 takes graph inputs in NHWC only, whatever their rank; convolutions
-    read the sizes of their weights by it, which MindIR keeps as [out, height, width, in]; by it we tell an InstanceNorm from one
-    with channels last."""
+    """Returns the layout for the file.
+
+    MindSpore Lite 1.3 supports graph inputs in NHWC only, of any rank. Convolutions read the dimensions of their
+    weights, which are [out, height, width, in] in MindIR, by the layout. mslite finds the channel dimension of
+    InstanceNorm by it."""
     made = value.producer is not None and value.producer.op.name in _CHANNELS_FIRST
     read = any(user.op.name in _CHANNELS_FIRST and value is user.inputs[0] for user in value.users)
     if (made or read) and value.rank in (_IMAGE_RANK, None):
@@ -95,8 +100,11 @@ def stored_format(value: Value, is_graph_input: bool) -> Format:
 
 
 def shared_with_packers(module: Module) -> set[int]:
-    """The ids of constants that an operator of PACKS_CONSTANTS reads and another operator, too, or a graph returns. The former
-    need a copy of their own; but not in a training graph, whose weights change in place, and where nothing is freed."""
+    """Returns the ids of constants that an operator of PACKS_CONSTANTS reads, and that another operator also reads or
+    a graph returns.
+
+    The packing operators need their own copies. Training graphs are excluded: their weights change in place and are
+    not freed."""
     if any(node.op.declaration.training for graph in module.graphs for node in graph.nodes):
         return set()
     packed: set[int] = set()

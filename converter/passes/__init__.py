@@ -1,1 +1,1 @@
-"""Everything that is done to a MindIR module between the parser and the file."""
+"""The passes, which rewrite a MindIR module between the parser and the writer."""

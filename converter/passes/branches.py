@@ -1,4 +1,4 @@
-"""Branches whose condition is known become part of the graph that they stand in."""
+"""Inlines branches with a constant condition into the graph that calls them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from mslite.converter.passes.inference import infer_shapes
 
 
 def inline_branches(module: Module, context: Context) -> None:
-    """Moves the nodes of a subgraph that is certainly and only called at one place to that place.
+    """Inlines each subgraph with exactly one call, if the condition of the call is constant.
 
-    Each removed branch can make further conditions known, so inference and folding run after each.
+    An inlined branch can make further conditions constant, so inference and folding run after each.
     """
     while _inline_one(module):
         for graph in module.graphs:
@@ -38,7 +38,7 @@ def _inline_one(module: Module) -> bool:
 
 
 def _certain_closure(node: Node) -> Node | None:
-    """The PartialFusion that a Call runs whatever the inputs are, when it chooses by a constant."""
+    """Returns the PartialFusion that a Call always runs because its condition is constant, or None."""
     if not isinstance(node.op, Call):
         return None
     producer = node.inputs[0].producer
@@ -75,7 +75,7 @@ def _inline(module: Module, graph: Graph, call: Node, closure: Node, callee: Gra
 
 
 def _take_over(graph: Graph, mine: Value, result: Value, keeps_name: bool) -> None:
-    """Lets `result` be what the call's output was; an output of the graph keeps its name."""
+    """Replaces an output of the call by `result`; an output of the graph keeps its name."""
     if mine in graph.outputs and result not in graph.outputs and result not in graph.inputs and not keeps_name:
         mine.name, result.name = result.name, mine.name
     graph.replace_uses(mine, result)

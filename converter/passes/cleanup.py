@@ -1,4 +1,4 @@
-"""Dead code, operators that do nothing, and common sub-expressions."""
+"""Removes dead code, no-ops and common subexpressions."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _UNREPEATABLE = frozenset(
 
 
 def remove_dead_code(module: Module, context: Context) -> None:
-    """Takes out nodes that nothing depends on."""
+    """Removes nodes that nothing depends on."""
     for graph in module.graphs:
         graph.nodes = live_nodes(graph)
 
 
 _SIZED = frozenset({"BroadcastTo", "Slice", "SliceFusion", "StridedSlice"})
-"""What leaves an operand of one size as it is, and changes one of another size."""
+"""Operators that are no-ops only for certain sizes of the input."""
 
 
 def remove_identities(module: Module, context: Context) -> None:
-    """Takes out operators whose output always equals their input."""
+    """Removes operators with an output that always equals the input."""
     for graph in module.graphs:
         for node in list(graph.nodes):
             if node.inputs and node.outputs and _is_identity(node, context.settings.training):
@@ -71,14 +71,15 @@ def _is_identity(node: Node, training: bool) -> bool:
 
 
 def _pads_nothing(node: Node) -> bool:
-    """A border that is cut off at the other end leaves the shape alone, too."""
+    """Returns whether all paddings are 0. The shape alone is not enough: a positive and a negative padding can cancel
+    out."""
     assert isinstance(node.op, PadFusion)
     paddings = node.inputs[1].data if len(node.inputs) > 1 else np.asarray(node.op.paddings)
     return paddings is not None and not np.any(paddings)
 
 
 def _steps_forward(node: Node) -> bool:
-    """A slice that keeps the shape keeps every element, unless it runs backwards."""
+    """Returns whether all strides are positive: a slice that keeps the shape is then a no-op."""
     if node.op.name != "StridedSlice" or len(node.inputs) < 4:
         return True
     strides = node.inputs[-1].data
@@ -86,7 +87,7 @@ def _steps_forward(node: Node) -> bool:
 
 
 def merge_common(module: Module, context: Context) -> None:
-    """Lets equal calls on equal operands share one result, and equal constants one copy."""
+    """Merges nodes with equal operators and inputs, and equal constants."""
     for graph in module.graphs:
         _merge_constants(graph, context.settings.training)
         seen: dict[object, Node] = {}
@@ -103,7 +104,10 @@ def merge_common(module: Module, context: Context) -> None:
 
 
 def _merge_constants(graph: Graph, training: bool) -> None:
-    """Only small ones are compared by contents; big ones that are equal are one array already. What is trained stays apart."""
+    """Merges equal constants, except those that are trained.
+
+    Small ones are compared by contents, large ones by identity of the array.
+    """
     seen: dict[object, Value] = {}
     for node in graph.nodes:
         changed = list(node.inputs)

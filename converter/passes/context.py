@@ -1,4 +1,4 @@
-"""What the passes share: the settings of a conversion, what is known of integer tensors, fresh symbols, notes."""
+"""The state that passes share: settings, known contents of integer tensors, symbols of dynamic dimensions, notes."""
 
 from __future__ import annotations
 
@@ -11,71 +11,71 @@ from mslite.converter.mindir.ops import Operator
 from mslite.converter.mindir.ops.enums import DataType, Format
 
 Known = tuple[int, ...]
-"""The contents of a small integer tensor; each entry is a value or a symbol."""
+"""The elements of a small integer tensor; each is a number or the symbol of a dynamic dimension."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The choices of one conversion that passes depend on."""
+    """The options of a conversion that passes read."""
 
     fusion: bool = True
     disabled_fusions: frozenset[str] = frozenset()
     source_layout: Format = Format.NHWC
-    """Layout of the activations that the parser delivered."""
+    """Layout of the activations after parsing."""
     keep_layout: bool = False
-    """The result keeps the source's layout: what needs NHWC is left out."""
+    """The result keeps the source's layout; passes that need NHWC do not run."""
     input_shapes: Mapping[str, Shape] = field(default_factory=dict)
     fixed_sizes: bool = False
-    """Sizes of inputs that the source fixes cannot change in a run of the result, as they cannot in the source's framework."""
+    """Fixed dimensions of inputs cannot be resized when the result runs, as in the source's framework."""
     input_format: Format | None = None
-    """Wanted layout of 4-D graph inputs, where the source has the other one; None: NHWC, but for a single input 3 wide."""
+    """Layout of 4-D graph inputs of the result; None: NHWC, except for a single NCHW input with a width of 3."""
     output_format: Format | None = None
-    """Wanted layout of 4-D graph outputs; None keeps the source's."""
+    """Layout of 4-D graph outputs of the result; None keeps the source's."""
     input_type: DataType | None = None
     output_type: DataType | None = None
     int64_to_int32: bool = False
-    """Every int64 tensor becomes int32, as in MindSpore Lite, instead of only those proven to fit."""
+    """All int64 tensors become int32, as in MindSpore Lite, instead of only those that are proven to fit."""
     float16_weights: bool = False
     training: bool = False
-    """The result is trained: constants that are equal now need not stay so, and Dropout does something."""
+    """The result will be trained: equal constants may become different, and Dropout is not a no-op."""
     trained_constants: frozenset[str] = frozenset()
-    """Names of constants that are trained: no other constant is computed of them."""
+    """Names of constants that will be trained; they are not folded into other constants."""
     target: Version | None = None
-    """The version of MindSpore Lite that has to run the result; None: mslite alone."""
+    """The version of MindSpore Lite that has to run the result; None: only mslite."""
 
 
 @dataclass
 class Context:
-    """State that lives as long as one run of the pipeline."""
+    """The state of one run of the pipeline."""
 
     settings: Settings = field(default_factory=Settings)
     layout: Format = Format.NHWC
-    """Layout of the activations at this moment; the layout pass changes it."""
+    """Current layout of the activations; the layout pass changes it."""
     known: dict[Value, Known] = field(default_factory=dict)
     reads_sizes: bool = False
-    """Constants were made of sizes, so that no size that is known may change any more."""
+    """Constants were computed from dimensions, so that known dimensions of inputs cannot be resized any more."""
     unranked: set[Value] = field(default_factory=set)
-    """Inputs of subgraphs that are called with different numbers of dimensions."""
+    """Inputs of subgraphs that are called with different ranks."""
     folded: dict[tuple[Operator, tuple[Value, ...], int], list[Value]] = field(default_factory=dict)
-    """In training: constants by the operators, operands and number of results that they were computed by."""
+    """In training: (operator, inputs, number of outputs) of folded nodes -> the constants."""
     source_bytes: int = 0
-    """Of the constants that the parser delivered."""
+    """Bytes of the constants after parsing."""
     folded_growth: int = 0
     """Bytes by which constant folding has made the constants larger."""
     next_symbol: int = SYMBOL_LIMIT
     notes: list[str] = field(default_factory=list)
-    """Things worth telling the user that do not stop the conversion."""
+    """Notes for the user, printed in the summary."""
     applied: dict[str, int] = field(default_factory=dict)
-    """How often each rule rewrote something."""
+    """Name of a rule -> number of rewrites."""
 
     graph_outputs: Sequence[Value] = ()
-    """Of the graph that rules are applied to at this moment: they keep their values."""
+    """The outputs of the graph that rules are currently applied to."""
     float16_source: bool = False
-    """The source computes in float16, at least in part: its weights are stored that way again."""
+    """The source computes at least partly in float16; weights are stored as float16 again."""
     float32_source: bool = False
-    """Other parts of such a source compute in float32: what float16 would round is stored as it is."""
+    """Other parts of such a source compute in float32; weights that float16 would round stay float32."""
     refusals: list[tuple[str, str, str]] = field(default_factory=list)
-    """(rule, node, reason) of each match that a rule left alone."""
+    """(rule, node, reason) of each match that was not rewritten."""
 
     def refuse(self, rule: str, node: Node, reason: str) -> None:
         entry = (rule, node.name, reason)
@@ -83,7 +83,7 @@ class Context:
             self.refusals.append(entry)
 
     def new_symbol(self) -> int:
-        """A dimension of unknown size that equals no other."""
+        """Returns a new symbol for a dynamic dimension."""
         symbol = self.next_symbol
         self.next_symbol -= 1
         return symbol

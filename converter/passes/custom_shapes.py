@@ -1,4 +1,4 @@
-"""Types and shapes of Custom nodes, which only the plug-in that registered their type knows."""
+"""Infers data types and shapes of Custom nodes with the rules that plug-ins registered."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _CORRECT = "Correct the plug-in"
 
 
 def infer_custom(node: Node, context: Context) -> Blocker | None:
-    """Fills type and shape of the outputs of a Custom node; a blocker when the node cannot be.
+    """Sets data type and shape of the outputs of a Custom node. Returns a blocker if the node is invalid, else None.
 
-    Where nobody registered a rule, what the source states of the outputs (`.ms` files do) stays.
+    Without a registered rule, types and shapes that the source declares (in `.ms` files) are kept.
     """
     assert isinstance(node.op, Custom)
     operator = active().operators.get(node.op.type or "")
@@ -31,7 +31,7 @@ def infer_custom(node: Node, context: Context) -> Blocker | None:
             return None
         return _blocker(
             node,
-            f"the shapes of Custom nodes of type '{node.op.type}' are not known",
+            f"the output shapes of Custom nodes of type '{node.op.type}' are unknown",
             "Register a shape rule for the type in a plug-in (docs/extending.md)",
         )
     operands = _operands(node)
@@ -45,9 +45,9 @@ def infer_custom(node: Node, context: Context) -> Blocker | None:
     try:
         result = operator.rule.call(types, CustomAttributes(node.op))
     except ValueError as error:
-        return _blocker(node, f"{error} (so says the shape rule of '{operator.type}')", "Check the model")
+        return _blocker(node, f"{error} (from the shape rule of '{operator.type}')", "Check the model")
     except (Exception, SystemExit) as error:
-        reason = f"the shape rule of '{operator.type}' fails with {type(error).__name__}: {error}"
+        reason = f"the shape rule of '{operator.type}' failed with {type(error).__name__}: {error}"
         return _blocker(node, f"{reason} ({operator.rule.place(error)})", _CORRECT)
     results = (result,) if isinstance(result, TensorType) else result
     problem = _problem(results, len(node.outputs))
@@ -68,25 +68,25 @@ def _operands(node: Node) -> list[Shape] | str:
     shapes = []
     for value in node.inputs:
         if value.shape is None:
-            return f"the number of dimensions of '{value.name}' is not known"
+            return f"the rank of '{value.name}' is unknown"
         shapes.append(value.shape)
     return shapes
 
 
 def _problem(results: object, count: int) -> str:
-    """What is wrong with what a rule returned; empty when nothing is."""
+    """Returns what is wrong with the result of a shape rule; "" if it is valid."""
     if not isinstance(results, Sequence) or not all(isinstance(one, TensorType) for one in results):
-        return f"returns {type(results).__name__}, not a TensorType for each output"
+        return f"returned {type(results).__name__}, not a TensorType for each output"
     if len(results) != count:
-        return f"returns {len(results)} results; the node has {count} outputs"
+        return f"returned {len(results)} results; the node has {count} outputs"
     for one in results:
         if not isinstance(one.dtype, DataType) or one.dtype is DataType.UNKNOWN:
-            return f"returns the element type {one.dtype!r}"
+            return f"returned the element type {one.dtype!r}"
         if not isinstance(one.shape, Sequence) or len(one.shape) > MAX_RANK:
-            return f"returns the shape {one.shape!r}; a shape has at most {MAX_RANK} sizes"
+            return f"returned the shape {one.shape!r}; a shape has at most {MAX_RANK} dimensions"
         for size in one.shape:
             if not isinstance(size, OpenSize) and not (_is_integer(size) and 0 <= size <= _LARGEST):
-                return f"returns the shape {one.shape!r}, in which {size!r} is no size"
+                return f"returned the shape {one.shape!r}, in which {size!r} is not a valid dimension"
     return ""
 
 
@@ -101,6 +101,6 @@ def _blocker(node: Node, reason: str, remedy: str) -> Blocker:
 
 
 def follows_layout(node: Node) -> bool:
-    """Whether a Custom node computes element by element, in any layout."""
+    """Returns whether a Custom node is element-wise, in any layout."""
     operator: CustomOperator | None = active().operators.get(getattr(node.op, "type", None) or "")
     return operator is not None and operator.elementwise

@@ -1,4 +1,4 @@
-"""Nodes whose element types no kernel takes compute in wider ones, between casts."""
+"""Inserts casts around nodes without a kernel for their element types, so that they compute in wider types."""
 
 from __future__ import annotations
 
@@ -21,43 +21,44 @@ _EXCLUDED = frozenset(
     {"Cast", "QuantDTypeCast", "Bitcast", "Custom", "GenOP", "ReadVariable", "AssignVariable"}
     | {"PartialFusion", "Switch", "SwitchLayer", "Call", "Assert", "Depend", "DynamicQuant"}
 )
-"""Operators that are about types, or that the executor runs."""
+"""Operators that convert types, or that the executor runs."""
 
 _COMPARISONS = frozenset({"Equal", "Greater", "GreaterEqual", "Less", "LessEqual", "NotEqual"})
 
 
 @dataclass(frozen=True)
 class _Choice:
-    """The types that a node computes in, which the runtime's planner chooses for files that it loads, too."""
+    """The types that a node computes in. The runtime's planner makes the same choice for the files that it loads."""
 
     operands: tuple[DataType, ...]
     results: tuple[DataType, ...]
     turns: bool
-    """uint64 operands are compared as int64."""
+    """uint64 inputs are compared as int64, with their highest bit flipped."""
 
 
 def cast_unsupported_types(module: Module, context: Context) -> None:
-    """Lets nodes compute in float32, int32 or int64 where no kernel takes the types of their operands.
+    """Makes nodes compute in float32, int32 or int64 if no kernel supports the types of their inputs.
 
-    Nodes that no kernel takes in wider types either stay as they are.
+    Nodes without a kernel for wider types are not changed.
     """
     done: Counter[tuple[str, str]] = Counter()
     for graph in module.graphs:
         _Casts(graph, done).run()
     for (narrow, wide), count in done.items():
         nodes, they = ("1 node", "it computes") if count == 1 else (f"{count} nodes", "they compute")
-        context.note(f"no kernel takes {narrow} in {nodes}: {they} in {wide}")
+        context.note(f"{nodes} without a kernel for {narrow}: {they} in {wide}")
 
 
 class _Casts:
-    """The casts of one graph; a value is cast once, and what was cast back is read as it was before."""
+    """The casts of one graph. A value is cast once; readers of a value that was cast back read the uncast value if
+    possible."""
 
     def __init__(self, graph: Graph, done: Counter[tuple[str, str]]) -> None:
         self._graph = graph
         self._done = done
         self._cast: dict[tuple[Value, DataType, bool], Value] = {}
         self._rounded: set[Value] = set()
-        """float64 values that hold what was computed in float32."""
+        """float64 values that were computed in float32."""
         self._nodes: list[Node] = []
 
     def run(self) -> None:
@@ -71,7 +72,8 @@ class _Casts:
         self._graph.nodes = live_nodes(self._graph)
 
     def _comparison(self, node: Node) -> _Choice | None:
-        """Numbers that were rounded to float32 are compared with numbers that are, too: x > 0 is equal to Relu(x)."""
+        """Returns the choice of float32 for a comparison with values that were rounded to float32: Relu(x) is then
+        equal to x > 0."""
         if node.op.name not in _COMPARISONS or not self._rounded.intersection(node.inputs):
             return None
         operands = (DataType.FLOAT32 if value.dtype is DataType.FLOAT64 else value.dtype for value in node.inputs)
@@ -99,7 +101,7 @@ class _Casts:
                 self._add(plain, wide)
                 self._turn(value, plain)
                 continue
-            if value.dtype is DataType.FLOAT64:  # no other cast back leaves every number as it is
+            if value.dtype is DataType.FLOAT64:  # casts back to other types may change the values
                 self._cast[value, dtype, False] = wide
                 self._rounded.add(value)
             self._add(value, wide)
@@ -125,7 +127,7 @@ class _Casts:
         return self._cast[key]
 
     def _turn(self, result: Value, operand: Value) -> None:
-        """Turns the highest bit of uint64 numbers, which gives them the order that they have as int64."""
+        """Flips the highest bit of uint64 elements: interpreted as int64, they then have the same order."""
         bit = constant(f"{result.name}/bit", np.array(_HIGHEST_BIT))
         self._nodes.append(Node(BitwiseXor(), f"{result.name}/xor", (operand, bit), (result,)))
 
@@ -136,18 +138,19 @@ class _Casts:
 
 
 def runs_as_it_is(node: Node) -> bool:
-    """Whether a portable kernel takes the node with the types that its operands have."""
+    """Returns whether a portable kernel supports the node with the types of its inputs."""
     choice = _types_of_kernel(node)
     return choice is not None and choice.operands == tuple(value.dtype for value in node.inputs)
 
 
 def runs_between_casts(node: Node) -> bool:
-    """Whether the node, which no kernel takes, has one in wider types."""
+    """Returns whether a node without a kernel for its types has one for wider types."""
     return _wider_types(node) is not None
 
 
 def _wider_types(node: Node) -> _Choice | None:
-    """The types that the node computes in instead of its own; None where it is taken as it is, or in no other types."""
+    """Returns the types that the node computes in; None if a kernel supports its own types, or there is no kernel at
+    all."""
     values = (*node.inputs, *node.outputs)
     if node.op.name in _EXCLUDED or node.quant_type != 0 or any(value.quant for value in values):
         return None
@@ -158,7 +161,8 @@ def _wider_types(node: Node) -> _Choice | None:
 
 
 def _types_of_kernel(node: Node) -> _Choice | None:
-    """The types in which some portable kernel takes the node, its own where one does."""
+    """Returns the types for which a portable kernel supports the node, preferably its own; None if there is no
+    kernel."""
     facts = [native.Facts(value.dtype, value.shape, None, value.data) for value in node.inputs]
     try:
         found = native.kernel_types(node.op, facts, [value.dtype for value in node.outputs])

@@ -1,4 +1,4 @@
-"""Element types: those of the model's inputs and outputs, float16 weights, int64 as int32."""
+"""Changes data types: those of the model's inputs and outputs, float16 weights, int64 to int32."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _INT32 = np.iinfo(np.int32)
 
 
 def set_boundary_types(module: Module, context: Context) -> None:
-    """Gives inputs and outputs the types of --inputDataType and --outputDataType, with casts inside.
+    """Gives inputs and outputs the types of --inputDataType and --outputDataType, and inserts casts.
 
-    A real type applies to tensors of float values (floats, 8-bit integers), an index type to int32 and int64 tensors. Where
-    a model begins with a rounding to 8 bits, or ends with the float values of such integers, 8-bit types are the stored
-    integers themselves.
+    Float and 8-bit types apply to float and quantized tensors, int32 and int64 to integer tensors. If a model begins
+    with a quantization to 8 bits, or ends with a dequantization, an 8-bit type removes it: the input or output is then
+    the quantized tensor.
     """
     wanted_input, wanted_output = context.settings.input_type, context.settings.output_type
     if wanted_input is not None:
@@ -88,7 +88,7 @@ def _cast_output(graph: Graph, value: Value, wanted: DataType) -> Value:
 
 
 def widen_float16(module: Module, context: Context) -> None:
-    """Lets a model that computes in float16 compute in float32; inputs and outputs keep float16."""
+    """Makes a float16 model compute in float32; inputs and outputs keep float16."""
     values = [value for graph in module.graphs for value in graph.values() if value.dtype is DataType.FLOAT16]
     if not values:
         return
@@ -97,11 +97,9 @@ def widen_float16(module: Module, context: Context) -> None:
     context.float32_source = any(_knows_float32(graph) for graph in module.graphs)
     keeps_boundary = context.settings.target is None
     boundary = (
-        "with float16 inputs and outputs"
-        if keeps_boundary
-        else "and so are its inputs and outputs, as MindSpore Lite has it"
+        "with float16 inputs and outputs" if keeps_boundary else "with float32 inputs and outputs, as in MindSpore Lite"
     )
-    context.note(f"the model computes in float16; here it computes in float32, {boundary}")
+    context.note(f"the float16 model is converted to float32, {boundary}")
     graph = module.main
     inputs = [value for value in graph.inputs if value.dtype is DataType.FLOAT16]
     outputs = [value for value in graph.outputs if value.dtype is DataType.FLOAT16] if module.outputs is None else []
@@ -125,7 +123,7 @@ def widen_float16(module: Module, context: Context) -> None:
 
 
 def _knows_float32(graph: Graph) -> bool:
-    """Whether there are float32 constants, or values that only constants lead to."""
+    """Returns whether the graph has float32 constants, or float32 values that depend on constants only."""
     known = {value for value in graph.values() if value.is_constant}
     for node in graph.nodes:
         if node.inputs and known.issuperset(node.inputs):
@@ -134,7 +132,8 @@ def _knows_float32(graph: Graph) -> bool:
 
 
 def _keep_bits(graph: Graph) -> set[Value]:
-    """Puts casts around what reads or writes the bytes of float16 elements; returns the values that stay float16."""
+    """Inserts casts around nodes that read or write the bytes of float16 elements; returns the values that stay
+    float16."""
     kept: set[Value] = set()
     for node in [node for node in graph.nodes if isinstance(node.op, Bitcast)]:
         at = graph.nodes.index(node)
@@ -154,23 +153,23 @@ def _keep_bits(graph: Graph) -> set[Value]:
 
 
 def store_float16(module: Module, context: Context) -> None:
-    """Stores float32 constants as float16, where they fit; activations stay float32.
+    """Stores float32 constants as float16, if they are in its range; activations stay float32.
 
-    Where only a part of the source is float16, those constants that lose nothing: which part they are from is not known.
-    MindSpore Lite 1.5 misreads float16 constants: for it they stay float32.
+    If only a part of the source is float16, only constants without rounding errors are stored as float16, because the
+    part that they belong to is unknown. For MindSpore Lite 1.5 constants stay float32: it misreads float16 constants.
     """
     wanted = context.settings.float16_weights
     if not wanted and not context.float16_source:
         return
     if context.settings.target is Version.V1_5:
-        context.note("constants stay float32: MindSpore Lite 1.5 misreads float16 ones")
+        context.note("constants stay float32: MindSpore Lite 1.5 misreads float16 constants")
         return
     for graph in module.graphs:
         for value in graph.values():
             if value.data is None or value.data.dtype != np.float32 or value.quant or not value.data.size:
                 continue
             if not bool((np.abs(value.data[np.isfinite(value.data)]) <= _FLOAT16_MAX).all()):
-                context.note(f"constant '{value.name}' stays float32: it does not fit into float16")
+                context.note(f"constant '{value.name}' stays float32: it exceeds the range of float16")
                 continue
             narrow = value.data.astype(np.float16)
             if not wanted and context.float32_source and not np.array_equal(narrow, value.data, equal_nan=True):
@@ -180,7 +179,7 @@ def store_float16(module: Module, context: Context) -> None:
 
 
 def narrow_all_int64(module: Module, context: Context) -> None:
-    """Makes every int64 tensor int32, as MindSpore Lite does (--int64=int32). Constants beyond int32 are clamped."""
+    """Converts all int64 tensors to int32, as MindSpore Lite does (--int64=int32). Constants are clamped to int32."""
     if not context.settings.int64_to_int32:
         return
     for graph in module.graphs:
@@ -191,14 +190,16 @@ def narrow_all_int64(module: Module, context: Context) -> None:
             if value.data is not None:
                 narrow = np.clip(value.data.astype(np.int64), _INT32.min, _INT32.max).astype(np.int32)
                 if not np.array_equal(narrow, value.data):
-                    context.note(f"constant '{value.name}' has elements beyond int32, which are clamped")
+                    context.note(
+                        f"constant '{value.name}' has elements outside of the range of int32, which are clamped"
+                    )
                 value.data = narrow
         for node in graph.nodes:
             _retype_operator(node, DataType.INT64, DataType.INT32)
 
 
 def _retype_operator(node: Node, old: DataType, new: DataType) -> None:
-    """Operators that name their result's type."""
+    """Changes the output type in operators that have it as an attribute or input."""
     if isinstance(node.op, Cast) and len(node.inputs) > 1 and node.inputs[1].data is not None:
         if int(node.inputs[1].data.reshape(-1)[0]) == old:
             node.set_inputs([node.inputs[0], constant(f"{node.name}_type", np.array([int(new)], np.int32))])

@@ -1,4 +1,4 @@
-"""Constant folding: what can be computed now is computed now, by the scalar kernels, with the same bits everywhere."""
+"""Constant folding: computes nodes with constant inputs by the scalar kernels, with the same bits on every machine."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from mslite.converter.passes.layout.table import is_channels_last_only
 from mslite.converter.passes.shared_parameters import shared_parameters
 
 SIZE_LIMIT = 1 << 16
-"""Bytes that a fold may always produce. Beyond, it may not produce more than the constants it makes superfluous."""
+"""Bytes of constants that a fold may always create. A larger fold may only create as much as it makes unused."""
 
 _NO_MATTER = 1 << 10
-"""Bytes of results that are not counted: shape arithmetic."""
+"""Smaller results, such as shape computations, are not counted."""
 
 _FREE_GROWTH, _GROWTH = 16 << 20, 1
-"""All folds together may make the constants so many bytes larger, or so many times as large as the source's."""
+"""Limits for the growth of constants by all folds together: bytes, and the factor of the source's constants."""
 
 _RANDOM = frozenset({"RandomNormal", "RandomStandardNormal", "UniformReal", "Dropout"})
 _CONTROL = frozenset(
@@ -35,13 +35,13 @@ _REARRANGING = frozenset(
     {"Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "ExpandDims", "Cast", "SliceFusion", "StridedSlice"}
     | {"Split", "Unstack"}
 )
-"""What they make of a parameter is trained as the parameter itself would be."""
+"""Operators that may be folded on a trainable parameter: training the result is equivalent."""
 _QUANTIZED_TYPES = (DataType.INT8, DataType.UINT8, DataType.INT16)
 _INTEGERS = (DataType.INT32, DataType.INT64)
 
 
 def fold_constants(module: Module, context: Context) -> None:
-    """Replaces nodes with constant results by constants."""
+    """Replaces nodes by constants if their outputs are constant."""
     for graph in module.graphs:
         shared = shared_parameters(graph) if context.settings.training else frozenset()
         for node in list(graph.nodes):
@@ -58,7 +58,8 @@ def _is_quantized(node: Node) -> bool:
 
 
 def _kernels_know(node: Node) -> bool:
-    """True when the kernels see what is quantized: they look at 8 and 16-bit inputs, and never at outputs."""
+    """Returns whether folding respects all quantization parameters: kernels read those of 8- and 16-bit inputs, none
+    of outputs."""
     records = [value.quant for value in node.inputs]
     return all(not value.quant or value.dtype in _QUANTIZED_TYPES for value in node.inputs) and all(
         not value.quant or value.quant in records for value in node.outputs
@@ -66,14 +67,15 @@ def _kernels_know(node: Node) -> bool:
 
 
 def _note_quantized(node: Node, context: Context) -> None:
-    """Stored integers stand for other numbers: kernels that fold may move them, not compute on them."""
+    """Adds a note for a node that is not folded: kernels would compute with the stored integers, not with their float
+    values."""
     names = ", ".join(f"'{value.name}'" for value in (*node.inputs, *node.outputs) if value.quant)
-    what = f"{names} hold quantized values" if names else "it computes on quantized values"
-    context.note(f"{node.op.name} '{node.name}' has constant inputs but stays: {what}, which are not computed with")
+    what = f"{names} are quantized" if names else "it computes with quantized tensors"
+    context.note(f"{node.op.name} '{node.name}' has constant inputs but is not folded: {what}")
 
 
 def _fold_known(graph: Graph, node: Node, context: Context) -> bool:
-    """Values whose contents travel with the shapes (Shape → Gather → Concat chains) need no input at all."""
+    """Folds an integer value that shape inference computed (Shape → Gather → Concat chains). Returns whether it did."""
     if not node.outputs:
         return False
     (value, *others) = node.outputs
@@ -111,7 +113,7 @@ def _fold_constant(graph: Graph, node: Node, context: Context) -> None:
         if _is_quantized(node):
             _note_quantized(node, context)
             return
-        context.note(f"{node.op.name} '{node.name}' has constant inputs but stays: {error}")
+        context.note(f"{node.op.name} '{node.name}' has constant inputs but is not folded: {error}")
         return
     is_parameter = is_parameter_of(value for value in node.inputs if value.dtype is DataType.FLOAT32)
     folded = [_replace(graph, value, array, is_parameter) for value, array in zip(node.outputs, arrays, strict=True)]
@@ -119,11 +121,12 @@ def _fold_constant(graph: Graph, node: Node, context: Context) -> None:
         value.of_one_layer = any(operand.of_one_layer for operand in node.inputs)
     if context.settings.training:
         context.folded[node.op, node.inputs, len(node.outputs)] = folded
-    node.set_inputs(())  # what it was computed from need not be kept until the graph is cleaned up
+    node.set_inputs(())  # releases the inputs before the graph is cleaned up
 
 
 def _folded_before(graph: Graph, node: Node, context: Context) -> bool:
-    """What several layers make of one parameter stays one. True where the results of this node are there already."""
+    """Reuses the constants of an equal node that was folded before, so that layers share a parameter. Returns whether
+    it did."""
     before = context.folded.get((node.op, node.inputs, len(node.outputs)))
     if before is None:
         return False
@@ -134,7 +137,8 @@ def _folded_before(graph: Graph, node: Node, context: Context) -> bool:
 
 
 def _reads_parameters(node: Node, context: Context) -> bool:
-    """Whether it takes rows of a table, or reads what is named as trained, or computes on what the source trains."""
+    """Returns whether a node reads rows of a table, a constant that is named as trained, or computes with a
+    parameter."""
     first = node.inputs[0]
     is_table = node.op.name in ("Gather", "GatherNd") and first.dtype is DataType.FLOAT32 and (first.rank or 0) > 1
     named = context.settings.trained_constants
@@ -143,7 +147,7 @@ def _reads_parameters(node: Node, context: Context) -> bool:
 
 
 def _rearranges(node: Node) -> bool:
-    """Whether its results are each a number of a parameter, and no number comes in two places."""
+    """Returns whether a node only rearranges a parameter, without duplicating elements."""
     if node.op.name in _REARRANGING:
         return True
     is_joint = node.op.name in ("Concat", "Stack") and all(value.is_parameter for value in node.inputs)
@@ -151,7 +155,7 @@ def _rearranges(node: Node) -> bool:
 
 
 def _small_enough(node: Node, context: Context) -> bool:
-    """Whether folding makes the file little larger, all folds together, and stays within the memory limit."""
+    """Returns whether the growth of all folds is within its limits and the memory limit."""
     result = sum(_bytes(value) for value in node.outputs)
     if result <= _NO_MATTER:
         return True

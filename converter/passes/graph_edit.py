@@ -1,4 +1,4 @@
-"""Small changes of a graph that several passes share."""
+"""Functions for editing graphs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _WITH_EFFECT = frozenset(
 
 
 def live_nodes(graph: Graph) -> list[Node]:
-    """The nodes that something depends on, in order. The others lose their inputs."""
+    """Returns the nodes that are needed, in order. Inputs of the other nodes are cleared."""
     needed: set[Value] = set(graph.outputs)
     live: list[Node] = []
     for node in reversed(graph.nodes):
@@ -41,10 +41,10 @@ def live_nodes(graph: Graph) -> list[Node]:
 
 
 def bypass(graph: Graph, node: Node, replacement: Value) -> bool:
-    """Lets everything that read the only output of `node` read `replacement`.
+    """Replaces the only output of `node` by `replacement` for all readers. Returns whether it did.
 
-    A graph output keeps its name: when the replacement is made by a node for this use only it takes the name over,
-    otherwise nothing is done and False returned.
+    A graph output keeps its name: the replacement takes it over if it is the output of a node and not an output of the
+    graph; otherwise the node is not bypassed.
     """
     value = node.outputs[0]
     if value in graph.outputs:
@@ -59,12 +59,12 @@ def bypass(graph: Graph, node: Node, replacement: Value) -> bool:
 
 
 def changed(op: Operator, **attributes: object) -> Operator:
-    """`op` with other values of some attributes."""
+    """Returns `op` with changed attributes."""
     return cast(Operator, dataclasses.replace(cast(Any, op), **attributes))
 
 
 def scalar(value: Value) -> float | None:
-    """The number in a constant with one element."""
+    """Returns the element of a constant with one element, or None."""
     if value.data is None or value.data.size != 1 or value.data.dtype.kind not in "fiub":
         return None
     return float(value.data.reshape(-1)[0].astype(np.float64))

@@ -1,4 +1,4 @@
-"""Inference while a front end still builds the graph: for sources that do not say shapes."""
+"""Infers shapes while a front end builds the graph, for sources without shapes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mslite.converter.passes.context import Context
 from mslite.converter.passes.inference import infer_node
 
 _LARGEST = 1 << 14
-"""Elements of the largest tensor that is computed here, and of those that it is computed from."""
+"""Most elements of a tensor that `contents` computes, and of the inputs of the computation."""
 
 _NEVER = frozenset(
     {"RandomNormal", "RandomStandardNormal", "UniformReal", "PartialFusion", "Switch", "SwitchLayer", "Call"}
@@ -24,34 +24,35 @@ _MAX_DEPTH = 200
 
 
 class IncrementalInference:
-    """Types, shapes and known contents of the nodes of one module, in the order in which they are added."""
+    """Infers data types, shapes and small integer contents of nodes, in the order in which they are added."""
 
     def __init__(self, layout: Format = Format.NHWC) -> None:
         self._context = Context(layout=layout)
         self._computed: dict[tuple[Value, bool], Array | None] = {}
 
     def use_layout(self, layout: Format) -> None:
-        """The layout of images in the graph."""
+        """Sets the layout of images in the graph."""
         self._context.layout = layout
 
     def new_symbol(self) -> int:
-        """A dimension of unknown size that equals no other."""
+        """Returns a new symbol for a dynamic dimension."""
         return self._context.new_symbol()
 
     def infer(self, node: Node) -> Blocker | None:
-        """Fills type and shape of the node's outputs; a blocker when the node cannot be."""
+        """Sets data type and shape of the node's outputs. Returns a blocker if the node is invalid, else None."""
         return infer_node(node, self._context)
 
     def contents(self, value: Value) -> Array | None:
-        """The elements of a small value that follows from shapes and constants alone; None for any other."""
+        """Returns the elements of a small value that depends on shapes and constants only, else None."""
         return self._contents(value, _MAX_DEPTH, False)
 
     def constant(self, value: Value) -> Array | None:
-        """As `contents`, of any size: a weight that is made of constants."""
+        """Returns the elements of a value of any size that depends on constants only, such as a weight, else None."""
         return self._contents(value, _MAX_DEPTH, True)
 
     def sizes(self, value: Value) -> tuple[int, ...] | None:
-        """The elements of a small integer value, in which symbols stand for sizes that are not known."""
+        """Returns the elements of a small integer value, with symbols for dynamic dimensions; None if they are
+        unknown."""
         known = self._context.known.get(value)
         if known is not None:
             return known
@@ -98,12 +99,12 @@ class IncrementalInference:
 
 
 def small(value: Value) -> bool:
-    """True for a value of known shape with few elements."""
+    """Returns whether a value has a known shape with few elements."""
     return value.is_static and prod(value.shape or ()) <= _LARGEST
 
 
 def _is_allowed(node: Node) -> bool:
-    """Whether the results of a node are within the memory limit; counts them."""
+    """Counts the outputs of a node and returns whether they are within the memory limit."""
     try:
         return may_spend(sum(prod(output.shape or ()) * numpy_type(output.dtype).itemsize for output in node.outputs))
     except ValueError:

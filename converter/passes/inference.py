@@ -1,4 +1,5 @@
-"""Type and shape inference over a whole module, by the C shape rules. Unknown sizes are symbols."""
+"""Infers data types and shapes of a module with the C shape rules. Dynamic dimensions are symbols (negative
+numbers)."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ _MAX_ROUNDS = 4
 
 
 def infer_shapes(module: Module, context: Context) -> None:
-    """Fills type and shape of every value. Raises ConversionError with one blocker per node that has no answer."""
+    """Sets data type and shape of all values. Raises ConversionError with one blocker for each node that fails."""
     for graph in module.graphs:
         for value in graph.inputs:
             if value.shape is not None and any(SYMBOL_LIMIT < size < 0 for size in value.shape):
@@ -39,7 +40,7 @@ def infer_shapes(module: Module, context: Context) -> None:
 
 
 class _Inference:
-    """One walk over all graphs, callees when they are called."""
+    """One pass over all graphs; subgraphs are visited when they are called."""
 
     def __init__(self, module: Module, context: Context) -> None:
         self._module = module
@@ -47,7 +48,8 @@ class _Inference:
         self._started: set[int] = set()
         self.blockers: list[Blocker] = []
         self.widened = False
-        """Some subgraph is called with other shapes than were assumed: its inputs became less definite."""
+        """Whether a subgraph is called with other shapes than assumed, so that dimensions of its inputs became
+        dynamic."""
 
     def graph(self, index: int) -> None:
         if index in self._started:
@@ -56,7 +58,7 @@ class _Inference:
         graph = self._module.graphs[index]
         told = set(graph.inputs)
         for node in graph.nodes:
-            if is_stand_in(node):  # of a conversion that has failed already: the source may say its shapes
+            if is_stand_in(node):  # an unsupported node: the source may declare its output shapes
                 told.update(value for value in node.outputs if value.shape is not None)
                 continue
             if not all(value in told or value.is_constant for value in node.inputs):
@@ -78,10 +80,11 @@ class _Inference:
             return infer_node(node, self._context)
 
     def _bind(self, node: Node, index: int) -> Blocker | None:
-        """Gives the callee's inputs the arguments' types and shapes; sizes that differ between calls become symbols."""
+        """Gives the subgraph's inputs the types and shapes of the arguments; dimensions that differ between calls
+        become symbols."""
         if not 0 <= index < len(self._module.graphs) or len(self._module.graphs[index].inputs) != len(node.inputs):
             return Blocker(
-                node.name, "PartialFusion", "its subgraph is not there or takes other inputs", "Export again"
+                node.name, "PartialFusion", "its subgraph does not exist or has other inputs", "Export the model again"
             )
         for argument, value in zip(node.inputs, self._module.graphs[index].inputs, strict=True):
             if value.dtype is DataType.UNKNOWN:
@@ -107,7 +110,7 @@ class _Inference:
     def _call(self, node: Node) -> Blocker | None:
         callees = _callees(node.inputs[0])
         if not callees or any(not 0 <= index < len(self._module.graphs) for index in callees):
-            return Blocker(node.name, "Call", "it calls a subgraph that is not there", "Export the model again")
+            return Blocker(node.name, "Call", "it calls a subgraph that does not exist", "Export the model again")
         for index in callees:
             self.graph(index)
         for position, value in enumerate(node.outputs):
@@ -133,7 +136,7 @@ class _Inference:
 
 
 def _callees(closure: Value) -> list[int]:
-    """The subgraphs that a closure may run."""
+    """Returns the indices of the subgraphs that a closure may run."""
     node = closure.producer
     if node is None:
         return []
@@ -143,7 +146,8 @@ def _callees(closure: Value) -> list[int]:
 
 
 def infer_node(node: Node, context: Context) -> Blocker | None:
-    """Fills type and shape of one node's outputs, by the shape rules; a blocker when the node cannot be."""
+    """Sets data type and shape of a node's outputs with the shape rules. Returns a blocker if the node is invalid,
+    else None."""
     if isinstance(node.op, Custom):
         return infer_custom(node, context)
     on_integers = node.quant_type is QuantType.QUANT_ALL
@@ -161,7 +165,7 @@ def infer_node(node: Node, context: Context) -> Blocker | None:
     except native.RuleError as error:
         remedy = "Check the model, or give its input shapes with --inputShape"
         if error.missing:
-            remedy = f"{node.op.name} is not complete in this version"
+            remedy = f"this form of {node.op.name} is not supported in this version"
         return Blocker(node.name, node.source.partition(" '")[0] or node.op.name, str(error), remedy)
     if channels_first:
         results[0] = _permuted(results[0], lambda rank: inverse(channels_last(rank)))
@@ -177,14 +181,14 @@ def infer_node(node: Node, context: Context) -> Blocker | None:
 
 
 def _stands_for_reals(value: Value, kind: QuantType) -> bool:
-    """True for an operand whose stored integers are float values to a node of this kind."""
+    """Returns whether a node of this kind reads the stored integers of an input as float values."""
     if kind is QuantType.QUANT_DYNAMIC:
         return value.dtype in NARROW
     return bool(value.quant) and (kind is QuantType.QUANT_ALL or (kind is QuantType.QUANT_WEIGHT and value.is_constant))
 
 
 def _permuted(facts: native.Facts, order: Callable[[int], Perm]) -> native.Facts:
-    """The same tensor, only its shape, with its dimensions in another order."""
+    """Returns the type and shape of a tensor with its dimensions in another order."""
     if facts.shape is None or len(facts.shape) < 3:
         return facts
     return native.Facts(facts.dtype, permuted(facts.shape, order(len(facts.shape))), quant=facts.quant)

@@ -1,4 +1,4 @@
-"""Sizes of the model's inputs: given by the user before anything is inferred, and what the file says of them at the end."""
+"""Sets input shapes from --inputShape, and marks in the file which input dimensions can be resized."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from mslite.converter.passes.inference import infer_shapes
 
 
 def freeze_inputs(module: Module, context: Context) -> None:
-    """Gives the main graph's inputs the shapes of `--inputShape`, in which -1 leaves a size open. Other inputs get the sizes that they
-    share with these.
+    """Gives the main graph's inputs the shapes of `--inputShape`; -1 is a dynamic dimension. Dimensions that other
+    inputs share with
+    these are set, too.
 
-    Raises ConversionError for a name that is no input, or a shape that contradicts the model.
+    Raises ConversionError for a name that is not an input, or a shape that contradicts the model.
     """
     wanted = dict(context.settings.input_shapes)
     given: dict[int, int] = {}
@@ -34,8 +35,9 @@ def freeze_inputs(module: Module, context: Context) -> None:
         for have, want in zip(value.shape or (), shape, strict=False):
             if is_symbol(have) and want >= 0 and given.setdefault(have, want) != want:
                 raise ConversionError(
-                    f"--inputShape: input '{value.name}' has the sizes {list(shape)}; the model has one size where {want} and "
-                    f"{given[have]} were given",
+                    f"--inputShape: input '{value.name}' has the shape {list(shape)}, which gives {want} for a "
+                    "dimension that is "
+                    f"{given[have]} elsewhere; in the model both are the same dimension",
                     code=ReturnCode.INPUT_PARAMETER_INVALID,
                 )
         value.shape = tuple(
@@ -53,25 +55,28 @@ def _may_change(value: Value) -> bool:
 
 
 def _check_fixed(value: Value, shape: tuple[int, ...]) -> None:
-    """Refuses other sizes than those that a `.ms` file was made for."""
+    """Raises ConversionError for a dimension that a `.ms` file declares as fixed."""
     for axis, (mark, have, want) in enumerate(zip(value.size_marks, value.shape or (), shape, strict=False)):
         if mark == FIXED and have != want:
             raise ConversionError(
-                f"--inputShape: dimension {axis} of input '{value.name}' is {have} in the file, and {want} was given; constants of "
-                "the file were made for its sizes. Convert the original model with --inputShape",
+                f"--inputShape: dimension {axis} of input '{value.name}' is fixed to {have} in the file, not "
+                f"{want}: constants of "
+                "the file depend on it. Convert the source model with --inputShape",
                 code=ReturnCode.INPUT_PARAMETER_INVALID,
             )
 
 
 def mark_input_sizes(module: Module, context: Context) -> None:
-    """Says of each input which sizes the result was made for, and which are equal in every run."""
+    """Marks the dimensions of each input that are fixed in the result, and those that must be equal in every run."""
     fixed = context.settings.fixed_sizes or context.reads_sizes or module.reads_sizes
     inputs = [value for value in module.main.inputs if value.shape is not None and value.dtype is not DataType.STRING]
     counts = Counter(size for value in inputs for size in value.shape or () if is_symbol(size))
     shared = [symbol for symbol, count in counts.items() if count > 1]
     groups = {symbol: number for number, symbol in enumerate(shared[:MOST_GROUPS], 1)}
     if len(shared) > MOST_GROUPS:
-        context.note(f"{len(shared)} sizes are each shared by inputs; runs compare the first {MOST_GROUPS} of them")
+        context.note(
+            f"{len(shared)} dynamic dimensions are shared by inputs; the runtime checks the first {MOST_GROUPS} of them"
+        )
     for value in inputs:
         is_fixed = fixed or FIXED in value.size_marks
         value.size_marks = tuple(
@@ -82,7 +87,8 @@ def mark_input_sizes(module: Module, context: Context) -> None:
 
 
 def state_sizes(module: Module, context: Context) -> None:
-    """Gives values the sizes that the source states, now that no pass can take them for fixed."""
+    """Replaces dynamic dimensions by the sizes that the source declares as examples. Runs after all passes that fold
+    fixed sizes."""
     if not module.stated_sizes:
         return
     for value in module.main.inputs:

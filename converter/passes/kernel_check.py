@@ -1,4 +1,4 @@
-"""Whether the runtime has a kernel for every node: what nobody can run is refused when it is converted, not when it is loaded."""
+"""Checks that the runtime has a kernel for every node, so that an unsupported model fails during conversion."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mslite.converter.mindir.quantized import is_quantized
 from mslite.converter.passes import native
 
 _REMEDY = (
-    "Use other types or shapes for it, or bring a kernel along (docs/extending.md); with --optimize=none it is not fused "
+    "Use other types or shapes for it, or provide a kernel (docs/extending.md); with --optimize=none it is not fused "
     "with others"
 )
 
@@ -20,22 +20,22 @@ _EXEMPT = frozenset(
     {"Call", "PartialFusion", "Switch", "SwitchLayer", "Custom", "GenOP", "QuantDTypeCast", "Cast", "Bitcast",
      "ReadVariable", "AssignVariable", "Assert", "Depend"}
 )  # fmt: skip
-"""What the runtime itself does, is about types, or an app provides."""
+"""Operators that the runtime runs without a kernel, that convert types, or with a kernel of a plug-in."""
 
 _MOST_RANK = 2
-"""Of such contents: paddings have two dimensions."""
+"""Largest rank of integer inputs that control a node, such as paddings."""
 
 _SIZES = (1, 8, 64, 512)
-"""Of what is open: a kernel that takes the call in one of them takes it in others."""
+"""Sizes that are tried for dynamic dimensions: a kernel that supports the node for one size supports it for others."""
 
 
 def nodes_without_kernels(module: Module) -> list[Blocker]:
-    """The nodes that no portable kernel takes, neither in their own types nor in wider ones between casts.
+    """Returns the nodes without a portable kernel, for their own types and for wider ones between casts.
 
-    Nodes whose ranks, or whose steering operands, only running tells are not judged; gradients and optimizers belong to
-    training."""
+    Nodes with inputs of unknown rank, or with computed shapes, axes or paddings, are not checked, nor are gradients and
+    optimizers."""
     return [
-        Blocker(node.name, node.op.name, f"no kernel of the runtime takes {_call(node)}", _REMEDY)
+        Blocker(node.name, node.op.name, f"the runtime has no kernel for {_call(node)}", _REMEDY)
         for graph in module.graphs
         for node in graph.nodes
         if not (node.op.name in _EXEMPT or node.op.name in _on_integers_alone() or node.op.declaration.training)
@@ -45,7 +45,8 @@ def nodes_without_kernels(module: Module) -> list[Blocker]:
 
 @functools.cache
 def _on_integers_alone() -> frozenset[str]:
-    """Operators that there are no float values for: their records are judged when they are made."""
+    """Returns the operators that exist for quantized tensors only, whose parameters are checked when they are
+    created."""
     integers = set(_native.quantized_kernels())
     kernels = [(name, operator) for name, operator, _, _ in _native.kernels()]
     reals = {operator for name, operator in kernels if name not in integers}
@@ -53,7 +54,8 @@ def _on_integers_alone() -> frozenset[str]:
 
 
 def _may_have_kernel(node: Node) -> bool:
-    """Nodes on stored integers are judged as those on float values: the runtime computes them in these where it has to."""
+    """Returns whether a node may have a kernel. Quantized nodes are checked as float nodes: the runtime can run them
+    in float."""
     if any(value.shape is None or _steers(value) for value in node.inputs):
         return True
     types = [_meaning(value) for value in node.outputs]
@@ -70,7 +72,7 @@ def _may_have_kernel(node: Node) -> bool:
 
 
 def _steers(value: Value) -> bool:
-    """Whether contents that are not known yet may say what the node does: shapes, axes, sizes, paddings."""
+    """Returns whether an input may be a computed shape, axis, size or padding."""
     return (
         value.data is None and value.dtype in (DataType.INT32, DataType.INT64) and len(value.shape or ()) <= _MOST_RANK
     )
@@ -81,7 +83,7 @@ def _meaning(value: Value) -> DataType:
 
 
 def _facts(value: Value, size: int) -> native.Facts:
-    """What is known of an operand when what is open is `size`."""
+    """Returns the description of an input with `size` for its dynamic dimensions."""
     meaning = _meaning(value)
     data = value.data if meaning is value.dtype else None
     return native.Facts(meaning, tuple(dim if dim >= 0 else size for dim in value.shape or ()), None, data)

@@ -1,4 +1,4 @@
-"""How much memory the activations of a graph need."""
+"""Computes the peak memory of the activations of a graph."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from mslite.converter.passes.rules._common import is_float, is_plain
 
 
 def peak_activation_bytes(graph: Graph) -> int | None:
-    """The largest sum of the bytes of tensors alive at one call, in file order; None when a shape is not known.
+    """Returns the peak memory in bytes: the largest sum of tensors that are live at one node, in file order; None for
+    unknown shapes.
 
-    A tensor lives from its producer to its last reader; inputs and outputs of the graph live as long as the graph.
+    A tensor is live from its producer to its last reader; inputs and outputs of the graph are always live.
     """
     last: dict[Value, int] = {}
     calls = list(_calls(graph))
@@ -37,7 +38,7 @@ def peak_activation_bytes(graph: Graph) -> int | None:
 
 
 def _calls(graph: Graph) -> Iterator[tuple[tuple[Value, ...], tuple[Value, ...]]]:
-    """What is read and written, call by call. The runtime makes one of a convolution and its sum
+    """Yields the inputs and outputs of each kernel call. The runtime fuses a convolution with a residual add
     (plan/rewrite/residual_sums.h)."""
     first = {node: _summed_convolution(node, graph) for node in graph.nodes}
     fused = {*first.values()}
@@ -51,7 +52,7 @@ def _calls(graph: Graph) -> Iterator[tuple[tuple[Value, ...], tuple[Value, ...]]
 
 
 def _summed_convolution(node: Node, graph: Graph) -> Node | None:
-    """The convolution that is run with this sum."""
+    """Returns the convolution that the runtime fuses with this residual add, or None."""
     if not isinstance(node.op, AddFusion) or node.quant_type != 0 or len(node.inputs) != 2:
         return None
     for value, other in (node.inputs, node.inputs[::-1]):
@@ -66,7 +67,7 @@ def _summed_convolution(node: Node, graph: Graph) -> Node | None:
 
 
 def _bytes(value: Value) -> int:
-    """Raises ValueError when type or shape is not known."""
+    """Returns the bytes of a tensor. Raises ValueError if its type or shape is unknown."""
     if value.shape is None or any(size < 0 for size in value.shape):
         raise ValueError(value.name)
     return math.prod(value.shape) * numpy_type(value.dtype).itemsize

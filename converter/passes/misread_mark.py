@@ -1,9 +1,9 @@
-"""Files whose integers MindSpore Lite would misread are marked as ours.
+"""Marks files with quantized nodes that MindSpore Lite would misread, so that it refuses to load them.
 
-Its runtimes choose a kernel by the first operand that is float or int8. A convolution of int16 activations and int8 weights would
-get the one for int8, and read beyond them without a word; so would a convolution, or a fully connected layer, of activations that
-DynamicQuant rounds, whose records are known at run time only. No field of the tables can say otherwise, so that one value passes a
-Custom node (a `Bitcast` that changes nothing): every version refuses to load it.
+Its runtimes select a kernel by the first float or int8 input. A convolution with int16 activations and int8 weights
+would get the int8 kernel, which reads out of bounds without an error; so would a convolution, or a fully connected
+layer, after DynamicQuant, whose quantization parameters are computed at run time. No field of the schema can prevent
+this. Therefore a Custom node (a `Bitcast` that changes nothing) is inserted, which every version refuses to load.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _SUFFIX = "_misread_mark"
 
 
 def mark_misread(module: Module, context: Context) -> None:
-    """Puts the mark in front of the first node of each graph that would be misread."""
+    """Inserts the Custom node before the first node of each graph that would be misread."""
     if context.settings.target is not None or context.settings.keep_layout:
         return
     for graph in module.graphs:

@@ -1,4 +1,4 @@
-"""Names that passes give to new nodes and values, made unique."""
+"""Makes the names of nodes and values unique."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from mslite.converter.mindir.graph import Module
 
 
 def make_names_unique(module: Module) -> None:
-    """Numbers nodes and values whose name is taken; the model's inputs and outputs keep theirs."""
+    """Adds a number to duplicate names of nodes and values; the model's inputs and outputs keep their names."""
     boundary = [value for graph in module.graphs for value in (*graph.inputs, *graph.outputs)]
     boundary += module.outputs or []
     values = dict.fromkeys([*boundary, *(value for graph in module.graphs for value in graph.values())])

@@ -1,8 +1,8 @@
-"""int64 → int32 inside the graph, where ranges prove that nothing is lost and no cast has to be added.
+"""Converts int64 values to int32 if range analysis proves that they fit, and no cast has to be added.
 
-Exporters compute shapes and indices in int64; kernels deliver sizes and take indices as int32. A region of int64 values
-becomes int32 when each of its values fits, whatever the inputs, and everything around it is a constant, a Cast or an
-operand that may have either type. Graph inputs and outputs keep their types.
+Exporters compute shapes and indices in int64; kernels return sizes and read indices as int32. A region of int64 values
+becomes int32 if all of its values fit for any input, and it is surrounded by constants, Casts, and inputs that may
+have either type. Graph inputs and outputs keep their types.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _MOVES = frozenset(
 )  # fmt: skip
 _JOINS = frozenset({"Concat", "Stack"})
 _INDEX_OPERANDS = {"Gather": 1, "GatherNd": 1, "Reshape": 1}
-"""Operands that kernels read as int32 and as int64."""
+"""Inputs that kernels read as int32 or int64."""
 _SMALL = frozenset({DataType.BOOL, DataType.INT8, DataType.UINT8, DataType.INT32})
 
 
 def narrow_proven_int64(module: Module, context: Context) -> None:
-    """Narrows what is proven, in each graph by itself."""
+    """Converts proven int64 values to int32, in each graph separately."""
     for graph in module.graphs:
         ranges = ranges_of(graph)
         region = _region(graph, ranges)
@@ -41,7 +41,7 @@ def narrow_proven_int64(module: Module, context: Context) -> None:
 
 
 def _operands(node: Node) -> tuple[Value, ...]:
-    """The operands that have one element type with each other, and with the result unless it is a truth value."""
+    """Returns the inputs that must have the same type as each other, and as the output unless that is bool."""
     name = node.op.name
     if name in _JOINS:
         return node.inputs
@@ -53,7 +53,7 @@ def _operands(node: Node) -> tuple[Value, ...]:
 
 
 def _group(node: Node) -> tuple[Value, ...]:
-    """The values that can only change their type together."""
+    """Returns the values that can only change their type together."""
     operands = _operands(node)
     return (*operands, *node.outputs) if operands and node.op.name not in _COMPARISONS else operands
 
@@ -63,7 +63,7 @@ def _is_widening(node: Node) -> bool:
 
 
 def _may_read(node: Node, value: Value) -> bool:
-    """True when `value` may become int32 as far as this reader, as one that needs no equal types, is concerned."""
+    """Returns whether this reader allows `value` to become int32."""
     if node.op.name == "Cast":
         return True
     index = _INDEX_OPERANDS.get(node.op.name)
@@ -73,7 +73,8 @@ def _may_read(node: Node, value: Value) -> bool:
 
 
 def _region(graph: Graph, ranges: dict[Value, Range]) -> set[Value]:
-    """The largest set of values in which every condition holds: those that break one are taken out until none does."""
+    """Returns the largest set of values that can become int32: values that violate a condition are removed until none
+    does."""
     boundary = {*graph.inputs, *graph.outputs}
     region = {
         value
@@ -103,7 +104,7 @@ def _fits(interval: Range | None) -> bool:
 
 
 def _narrow_operands(node: Node, region: set[Value], ranges: dict[Value, Range]) -> None:
-    """int32 constants beside the values of the region, and where an index may have either type."""
+    """Converts constant inputs to int32 if they belong to the region, or are indices that may have either type."""
     group = _group(node)
     joined = any(value in region for value in group)
     index = _INDEX_OPERANDS.get(node.op.name)

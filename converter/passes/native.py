@@ -1,4 +1,4 @@
-"""The converter's way to the shape rules and the scalar kernels, which are C: the module `mslite._native`."""
+"""Calls the shape rules and the scalar kernels, which are written in C, in the module `mslite._native`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mslite.converter.mindir.wire import primitive_bytes
 
 
 class RuleError(Exception):
-    """An operator call that cannot be; `missing` when it is legal but no rule or kernel is there."""
+    """An invalid node; with `missing`, a valid node without a shape rule or kernel."""
 
     def __init__(self, message: str, missing: bool) -> None:
         super().__init__(message)
@@ -25,7 +25,7 @@ class RuleError(Exception):
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of a tensor: type, shape (None: not even the rank), contents of a small integer tensor, data."""
+    """The description of a tensor: type, shape (None: unknown rank), known contents of a small integer tensor, data."""
 
     dtype: DataType
     shape: Shape | None = None
@@ -37,7 +37,7 @@ class Facts:
 def _info(facts: Facts) -> _native.TensorInfo:
     data = facts.data
     if data is not None and not data.flags.c_contiguous:
-        data = np.ascontiguousarray(data).reshape(data.shape)  # which makes one element of none a list of one
+        data = np.ascontiguousarray(data).reshape(data.shape)  # ascontiguousarray changes the shape of a scalar
     quant = [(record.scale, record.zeroPoint, int(facts.dtype)) for record in facts.quant]
     dims = None if facts.shape is None else list(facts.shape)
     known = None if facts.known is None else list(facts.known)
@@ -45,7 +45,7 @@ def _info(facts: Facts) -> _native.TensorInfo:
 
 
 def infer(op: Operator, inputs: Sequence[Facts], output_count: int, next_symbol: int) -> tuple[list[Facts], int]:
-    """Types and shapes of the outputs, and the next unused symbol. Raises RuleError."""
+    """Returns types and shapes of the outputs, and the next unused symbol. Raises RuleError."""
     try:
         outputs, symbol = _native.infer(
             primitive_bytes(op), [_info(facts) for facts in inputs], output_count, next_symbol
@@ -63,7 +63,8 @@ def infer(op: Operator, inputs: Sequence[Facts], output_count: int, next_symbol:
 
 
 def evaluate(op: Operator, inputs: Sequence[Facts], output_count: int) -> list[Array]:
-    """The outputs of a call on constants, by the scalar kernels: the same bits on every machine. Raises RuleError."""
+    """Computes the outputs for constant inputs with the scalar kernels; same bits on every machine. Raises
+    RuleError."""
     try:
         arrays = _native.evaluate(primitive_bytes(op), [_info(facts) for facts in inputs], output_count)
     except _native.OperatorError as error:
@@ -74,8 +75,9 @@ def evaluate(op: Operator, inputs: Sequence[Facts], output_count: int) -> list[A
 def kernel_types(
     op: Operator, inputs: Sequence[Facts], results: Sequence[DataType]
 ) -> tuple[tuple[DataType, ...], tuple[DataType, ...], bool] | None:
-    """The types in which some portable kernel takes a call, its own where one does: of operands and results, and whether
-    uint64 operands may be compared as int64. None where no kernel does. Raises RuleError for a call that cannot be."""
+    """Returns the types of inputs and outputs for which a portable kernel supports a node, preferably the given ones,
+    and
+    whether uint64 inputs may be compared as int64. None if there is no kernel. Raises RuleError for an invalid node."""
     try:
         found = _native.kernel_types(
             primitive_bytes(op), [_info(facts) for facts in inputs], [int(dtype) for dtype in results]

@@ -1,4 +1,5 @@
-"""Elements of integer tensors as a value that nothing is known of, plus a number: sizes that differ by a constant."""
+"""Represents elements of integer tensors as an unknown element plus a constant, to find sizes that differ by a
+constant."""
 
 from __future__ import annotations
 
@@ -23,14 +24,14 @@ _INTEGERS = "iu"
 
 @dataclass(frozen=True)
 class Offset:
-    """`of` (a value and the position of an element in it; None for 0) + `number`."""
+    """The sum `of` + `number`; `of` is a value and the position of an element in it, or None for 0."""
 
     of: tuple[Value, int] | None
     number: int
 
 
 def offsets(value: Value, depth: int = _DEEPEST) -> list[Offset] | None:
-    """The elements of `value` in their order; None where it is not a small integer tensor of known shape."""
+    """Returns the elements of `value` in order; None if it is not a small integer tensor of known shape."""
     if value.data is not None:
         small = value.data.dtype.kind in _INTEGERS and value.data.size <= _LARGEST
         return [Offset(None, int(number)) for number in value.data.ravel()] if small else None
@@ -47,14 +48,15 @@ def offsets(value: Value, depth: int = _DEEPEST) -> list[Offset] | None:
 
 
 def differences(left: Sequence[Offset], right: Sequence[Offset]) -> list[int] | None:
-    """left - right, where each is a constant."""
+    """Returns left - right, element by element; None if a difference is not constant."""
     if len(left) != len(right) or any(a.of != b.of for a, b in zip(left, right, strict=True)):
         return None
     return [a.number - b.number for a, b in zip(left, right, strict=True)]
 
 
 def _moved(node: Node, depth: int) -> list[Offset] | None:
-    """The operator itself says where each element comes from: it is run on their places."""
+    """Returns the elements after a node that moves elements. Runs the node on the positions to find where each comes
+    from."""
     elements: list[Offset] = []
     facts = []
     for index, operand in enumerate(node.inputs):
@@ -76,7 +78,7 @@ def _moved(node: Node, depth: int) -> list[Offset] | None:
 
 
 def _sum(node: Node, depth: int) -> list[Offset] | None:
-    """A sum with a constant, or less one."""
+    """Returns the elements of a sum or difference with a constant."""
     left, right = (offsets(operand, depth) for operand in node.inputs)
     if not left or not right or getattr(node.op, "activation_type", None) is not ActivationType.NO_ACTIVATION:
         return None

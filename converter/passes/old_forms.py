@@ -1,4 +1,4 @@
-"""What earlier versions of mslite wrote as Custom nodes, in MindSpore's operators."""
+"""Replaces Custom nodes that earlier versions of mslite wrote by operators of MindSpore Lite."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mslite.converter.passes.context import Context
 
 
 def upgrade_old_forms(module: Module, context: Context) -> None:
-    """Conv2DAddFusion → Conv2DFusion and AddFusion, which the runtime runs as one when it loads the file."""
+    """Replaces Conv2DAddFusion by Conv2DFusion and AddFusion, which the runtime fuses when it loads the file."""
     for graph in module.graphs:
         for node in list(graph.nodes):
             if isinstance(node.op, Conv2DAddFusion) and (len(node.inputs), len(node.outputs)) == (4, 1):
@@ -19,7 +19,7 @@ def upgrade_old_forms(module: Module, context: Context) -> None:
 
 
 def _split(graph: Graph, node: Node, op: Conv2DAddFusion) -> None:
-    """The convolution keeps the name; the sum stands where both did."""
+    """Splits a node; the convolution gets its name, and the node itself becomes the residual add."""
     attributes = {field.name: getattr(op, field.name) for field in dataclasses.fields(op)}
     activation = attributes.pop("activation_type")
     x, weight, bias, residual = node.inputs

@@ -1,9 +1,9 @@
-"""A small language for pieces of graphs.
+"""Patterns that match parts of graphs.
 
     op("MulFusion", value("x"), op("Activation", value("x"), name="sigmoid"), name="mul", commutative=True)
 
-matches x * f(x). A name that occurs twice must stand for the same thing both times. Patterns are matched from their
-result backwards.
+matches x * f(x). A name that occurs twice must match the same node or value both times. Patterns are matched backwards
+from their output.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from mslite.converter.mindir.graph import Array, Graph, Node, Value
 
 @dataclass(frozen=True)
 class Match:
-    """What the names of a pattern stand for."""
+    """The nodes and values that the names of a pattern match."""
 
     nodes: dict[str, Node] = field(default_factory=dict)
     values: dict[str, Value] = field(default_factory=dict)
     inner: tuple[Node, ...] = ()
     """All matched nodes, the root first."""
     training: bool = False
-    """Whether the result is trained."""
+    """Whether the result will be trained."""
 
     @property
     def root(self) -> Node:
@@ -39,7 +39,7 @@ class Match:
         return self.values[name]
 
     def array(self, name: str) -> Array:
-        """The contents of a matched constant."""
+        """Returns the elements of a matched constant."""
         return self.values[name].array()
 
     def with_value(self, name: str, value: Value) -> Match | None:
@@ -57,7 +57,7 @@ class Match:
         return Match(nodes, self.values, inner)
 
     def is_private(self, graph: Graph) -> bool:
-        """True when nothing outside the match reads the result of an inner node."""
+        """Returns whether no node outside the match reads the output of an inner node."""
         return all(
             value not in graph.outputs and all(user in self.inner for user in value.users)
             for node in self.inner[1:]
@@ -86,7 +86,7 @@ class _AnyValue(Pattern):
 
 @dataclass(frozen=True)
 class Call(Pattern):
-    """The output of a node; `where` looks at the node."""
+    """Matches the first output of a node that `where` accepts."""
 
     names: tuple[str, ...]
     operands: tuple[Pattern, ...]
@@ -100,7 +100,7 @@ class Call(Pattern):
             yield from self.match_node(node, found)
 
     def match_node(self, node: Node, found: Match) -> Iterator[Match]:
-        """All ways in which `node` can be the root of the pattern."""
+        """Yields all matches with `node` as the root."""
         if node.op.name not in self.names or len(node.inputs) < len(self.operands) or not self.where(node):
             return
         if len(node.inputs) > len(self.operands) and self.operands and self.commutative:
@@ -129,22 +129,23 @@ def op(
     commutative: bool = False,
     where: Callable[[Node], bool] = lambda node: True,
 ) -> Call:
-    """A node whose operator is one of the blank-separated `names`; `operands` describe its first inputs."""
+    """Returns a pattern for a node with one of the blank-separated operators `names`; `operands` match its first
+    inputs."""
     return Call(tuple(names.split()), operands, name, commutative, where)
 
 
 def value(name: str = "") -> Pattern:
-    """Any value."""
+    """Returns a pattern for any value."""
     return _AnyValue(name, lambda value: True)
 
 
 def const(name: str = "", accept: Callable[[Array], bool] = lambda data: True) -> Pattern:
-    """A constant whose contents are accepted."""
+    """Returns a pattern for a constant with elements that `accept` accepts."""
     return _AnyValue(name, lambda value: value.data is not None and accept(value.data))
 
 
 def number(wanted: float, tolerance: float = 1e-4) -> Pattern:
-    """A constant with one element that is `wanted`, within a relative tolerance: exporters round."""
+    """Returns a pattern for a constant with one element close to `wanted`, because exporters round."""
 
     def accept(data: Array) -> bool:
         if data.size != 1 or data.dtype.kind not in "fiu":
@@ -155,7 +156,7 @@ def number(wanted: float, tolerance: float = 1e-4) -> Pattern:
 
 
 def one_of(*patterns: Pattern) -> Pattern:
-    """The first of several spellings that matches."""
+    """Returns a pattern for any of several patterns, tried in order."""
     return _OneOf(patterns)
 
 

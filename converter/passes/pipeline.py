@@ -1,4 +1,4 @@
-"""The one ordered list of passes, with the reason for each position."""
+"""The ordered list of passes, with the reason for each position."""
 
 from __future__ import annotations
 
@@ -46,108 +46,104 @@ Pass = Callable[[Module, Context], None]
 
 @dataclass(frozen=True)
 class Step:
-    """One pass, and why it stands where it does."""
+    """A pass, with the reason for its position."""
 
     name: str
     run: Pass
     reason: str
     optional: bool = False
-    """A group of fusions: left out by --optimize=none."""
+    """Whether the pass is a group of fusions, which --optimize=none leaves out."""
 
 
 def fuse(rules: Sequence[Rule]) -> Pass:
-    """A pass that applies a group of rules."""
+    """Returns a pass that applies a group of rules."""
     return lambda module, context: apply_rules(rules, module, context)
 
 
 _IN_SOURCE_LAYOUT: tuple[Step, ...] = (
-    Step("old_forms", upgrade_old_forms, "nothing below knows what files of mslite said before"),
-    Step("positive_scales", make_scales_positive, "whatever reads records below takes scales for positive"),
-    Step("freeze_inputs", freeze_inputs, "shapes given by the user come before anything is inferred from them"),
-    Step("dead_code", remove_dead_code, "what is not used must not stop the conversion"),
-    Step("int64_as_int32", narrow_all_int64, "before inference, so that all types follow from it"),
-    Step("infer_shapes", infer_shapes, "everything below asks for ranks and types"),
-    Step("float16_graphs", widen_float16, "kernels compute in float32; the types of the outputs are known now"),
-    Step("plugins_begin", run_registered(PassPosition.BEGIN), "types are known, and nothing is rewritten yet"),
-    Step("fold_constants", fold_constants, "shape arithmetic becomes the constants that patterns look for"),
-    Step("branches", inline_branches, "conditions on shapes are constants now; layouts should see one graph"),
-    Step("proven_int64", narrow_proven_int64, "constants are folded; the casts it makes superfluous go next"),
-    Step("identities", remove_identities, "no-ops would hide patterns"),
-    Step("common", merge_common, "exporters repeat shape and scale computations; patterns see one of each"),
+    Step("old_forms", upgrade_old_forms, "later passes do not support operators of earlier versions"),
+    Step("positive_scales", make_scales_positive, "later passes assume positive scales"),
+    Step("freeze_inputs", freeze_inputs, "inference uses the shapes of the user"),
+    Step("dead_code", remove_dead_code, "unused nodes must not fail the conversion"),
+    Step("int64_as_int32", narrow_all_int64, "before inference, which derives the other types"),
+    Step("infer_shapes", infer_shapes, "all later passes need ranks and types"),
+    Step("float16_graphs", widen_float16, "kernels compute in float32; the types of the outputs are now known"),
+    Step("plugins_begin", run_registered(PassPosition.BEGIN), "types are known, and no rule has run yet"),
+    Step("fold_constants", fold_constants, "shape computations become the constants that patterns match"),
+    Step("branches", inline_branches, "conditions on shapes are now constant; the layout pass should see one graph"),
+    Step("proven_int64", narrow_proven_int64, "constants are folded; the next pass removes casts that became no-ops"),
+    Step("identities", remove_identities, "no-ops would prevent matches of patterns"),
+    Step("common", merge_common, "exporters duplicate shape and scale computations"),
 )
 
 _CHANNELS_LAST: tuple[Step, ...] = (
     Step(
         "channels_first",
         fuse(CHANNELS_FIRST),
-        "the layout pass would turn their reshapes into transposes",
+        "the layout pass would convert their reshapes to transposes",
         optional=True,
     ),
-    Step("layout", unify_layout, "after everything that knows the source's layout, before everything that needs NHWC"),
-    Step("layout_shapes", infer_shapes, "checks the rewritten graph and gives shapes to what the layout pass added"),
-    Step("layout_folding", fold_constants, "transposed constants and size operands of the rewritten nodes"),
-    Step("layout_identities", remove_identities, "the source's transposes that the layout absorbed"),
+    Step("layout", unify_layout, "after all passes in the source's layout, before all passes that need NHWC"),
+    Step("layout_shapes", infer_shapes, "checks the rewritten graph and infers the shapes of new nodes"),
+    Step("layout_folding", fold_constants, "folds transposed constants and shape inputs"),
+    Step("layout_identities", remove_identities, "removes transposes of the source that became no-ops"),
     Step(
-        "spellings", fuse(SPELLINGS), "layouts are settled, so a pattern has one form for all frameworks", optional=True
+        "spellings", fuse(SPELLINGS), "the layout is final, so a pattern has one form for all frameworks", optional=True
     ),
     Step(
         "moves",
         fuse(MOVES),
-        "before weights are folded: reordering a weight changes which axis is its output",
+        "before weights are folded: reordering a weight changes its output axis",
         optional=True,
     ),
-    Step("folds", fuse(FOLDS), "weights take up scales and biases before activations close them", optional=True),
+    Step("folds", fuse(FOLDS), "scales and biases are folded into weights before activations are fused", optional=True),
     Step(
         "epilogues",
         fuse(EPILOGUES),
-        "last of the fusions: nothing goes into an operator after its activation",
+        "last of the fusions: nothing can be fused after an activation",
         optional=True,
     ),
-    Step("fused_shapes", infer_shapes, "types and shapes of what the rules made, and a check of their work"),
-    Step("fused_folding", fold_constants, "constants that the rules brought together"),
-    Step("fused_identities", remove_identities, "transposes and reshapes that canceled out"),
+    Step("fused_shapes", infer_shapes, "infers types and shapes of new nodes, and checks the rules"),
+    Step("fused_folding", fold_constants, "folds constants that the rules combined"),
+    Step("fused_identities", remove_identities, "removes transposes and reshapes that cancel out"),
     Step(
         "quantized_nodes",
         form_quantized_nodes,
-        "after the fusions, which look for float values: a node on integers takes in nothing more",
+        "after the fusions, which match float nodes: nothing is fused into a quantized node",
     ),
-    Step("stored", fuse(STORED), "nodes on integers are all there now", optional=True),
-    Step("final_common", merge_common, "equal nodes that the rewriting created"),
+    Step("stored", fuse(STORED), "all quantized nodes exist now", optional=True),
+    Step("final_common", merge_common, "merges equal nodes that the rules created"),
     Step(
         "element_type_casts",
         cast_unsupported_types,
-        "which kernel takes a node is settled; no rule may take these casts for the model's",
+        "the kernel of each node is final; rules must not match the added casts",
     ),
 )
 
 _TARGET: tuple[Step, ...] = (
-    Step(
-        "stored_norms", store_norms, "nothing looks for normalizations any more, whose Transposes would prevent fusions"
-    ),
-    Step("misread_mark", mark_misread, "the nodes on integers are final"),
-    Step("target_version", lower, "on the finished graph, of which it takes apart only what the version refuses"),
+    Step("stored_norms", store_norms, "after all fusions, which the added Transposes would prevent"),
+    Step("misread_mark", mark_misread, "the quantized nodes are final"),
+    Step("target_version", lower, "lowers only what the version does not run, in the finished graph"),
 )
 
 _PLUGINS_END = Step(
-    "plugins_end", run_registered(PassPosition.END), "on the graph as it would be without them; boundary types follow"
+    "plugins_end", run_registered(PassPosition.END), "on the finished graph; types of inputs and outputs follow"
 )
 
 _FINISH: tuple[Step, ...] = (
-    Step(
-        "boundary_types", set_boundary_types, "casts at the boundary are wanted, no rule may take them for an accident"
-    ),
-    Step("final_shapes", infer_shapes, "the file holds the final shapes"),
-    Step("input_sizes", mark_input_sizes, "the final shapes, in which a size that may change is still a symbol"),
-    Step("stated_sizes", state_sizes, "no pass makes constants of sizes any more"),
-    Step("float16", store_float16, "shapes and rules see float32 weights"),
-    Step("target_check", check_target, "last: what is judged is what is written"),
+    Step("boundary_types", set_boundary_types, "casts at inputs and outputs are wanted; rules must not remove them"),
+    Step("final_shapes", infer_shapes, "the file contains the final shapes"),
+    Step("input_sizes", mark_input_sizes, "dynamic dimensions are still symbols in the final shapes"),
+    Step("stated_sizes", state_sizes, "no later pass folds shapes"),
+    Step("float16", store_float16, "inference and rules need float32 weights"),
+    Step("target_check", check_target, "last: checks the graph that is written"),
 )
 
 PIPELINE: tuple[Step, ...] = (*_IN_SOURCE_LAYOUT, *_CHANNELS_LAST, _PLUGINS_END, *_TARGET, *_FINISH)
 
 
 def steps_to_run(settings: Settings, before_finish: Sequence[Step] = ()) -> list[Step]:
-    """What `run_pipeline` runs, in order."""
+    """Returns the steps of `run_pipeline`, in order."""
     layout_steps = () if settings.keep_layout else _CHANNELS_LAST
     steps = (*_IN_SOURCE_LAYOUT, *layout_steps, _PLUGINS_END, *before_finish, *_TARGET, *_FINISH)
     return [step for step in steps if settings.fusion or not step.optional]
@@ -159,11 +155,12 @@ def run_pipeline(
     progress: Callable[[str], None] = lambda name: None,
     before_finish: Sequence[Step] = (),
 ) -> Context:
-    """Runs all passes on `module`; without those that make the graph NHWC, or need it so, where the result keeps the
-    source's layout. `progress` hears each step's name before it runs. `before_finish`: steps on the fused graph, before
-    the boundary gets its types (quantization).
+    """Runs all passes on `module`. If the result keeps the source's layout, passes that need NHWC do not run.
 
-    Raises ConversionError with all blocking nodes.
+    `progress` is called with the name of each step before it runs. `before_finish`: steps on the fused graph, before
+    inputs and outputs get their types (quantization, training).
+
+    Raises ConversionError with all unsupported nodes.
     """
     context = Context(settings, settings.source_layout)
     sizes = [size for graph in module.graphs for value in graph.values() for size in value.shape or ()]
@@ -173,7 +170,7 @@ def run_pipeline(
     )
     _note_unknown_fusions(context)
     check = os.environ.get("MSLITE_VERIFY") == "1"
-    checked = False  # before inference, values may have no type yet
+    checked = False  # before inference, values may not have a type
     for step in steps_to_run(settings, before_finish):
         progress(step.name)
         last = _last_graph(module)
@@ -189,15 +186,15 @@ def run_pipeline(
 
 
 def _note_unknown_fusions(context: Context) -> None:
-    """Says which names of fusion_blacklists nothing has, so that a slip of the pen is seen."""
+    """Adds a note for each unknown name in fusion_blacklists."""
     groups = (CHANNELS_FIRST, SPELLINGS, MOVES, FOLDS, EPILOGUES, STORED)
     known = {rule.name for group in groups for rule in group}.union(FUSED_AT_LOAD, active().passes, BUILT_IN)
     for name in sorted(context.settings.disabled_fusions - known):
-        context.note(f"fusion_blacklists names '{name}', which is no fusion of mslite's: it has no effect")
+        context.note(f"fusion_blacklists: '{name}' is not a fusion of mslite and has no effect")
 
 
 def _last_graph(module: Module) -> Graph | None:
-    """The graph whose outputs are the model's, where that is not the main graph (control flow)."""
+    """Returns the graph with the outputs of the model if that is not the main graph (control flow), else None."""
     if module.outputs is None:
         return None
     return next((graph for graph in module.graphs if graph.outputs == module.outputs), None)

@@ -1,4 +1,4 @@
-"""Stored constants whose scales no reader of a file takes: negative ones, and such that are no numbers."""
+"""Rewrites quantized constants with invalid scales: negative, infinite or NaN."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from mslite.converter.passes.context import Context
 
 
 def make_scales_positive(module: Module, context: Context) -> None:
-    """Gives stored constants with negative scales positive ones, and decodes to float those whose scales are infinite
-    or no numbers. What the constants mean stays. Packed constants stay as they are."""
+    """Makes negative scales of constants positive, and dequantizes constants with infinite or NaN scales.
+
+    The float values of the constants do not change. Compressed constants are not rewritten."""
     readers: dict[int, list[tuple[Node, int]]] = {}
     values: dict[int, Value] = {}
     for graph in module.graphs:
@@ -26,10 +27,10 @@ def make_scales_positive(module: Module, context: Context) -> None:
                     readers.setdefault(id(value), []).append((node, index))
     for key, value in values.items():
         if any(only_moves(node) for node, _ in readers[key]):
-            continue  # what is moved has the same records
+            continue  # the output has the same parameters
         axes = {channel_axis(node.op, index, node.inputs) for node, index in readers[key]}
         if len(value.quant) > 1 and len(axes) > 1:
-            continue  # which dimension they belong to is not said
+            continue  # the dimension of the scales is ambiguous
         axis = axes.pop()
         if not are_finite(value.quant):
             _dequantize(value, axis, [node for node, _ in readers[key]])

@@ -1,4 +1,4 @@
-"""Types of quantized inputs and outputs of the model: float values, or signed or unsigned integers of the same scale."""
+"""Changes the types of quantized inputs and outputs of the model to float32, int8 or uint8."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ BYTES = frozenset({DataType.INT8, DataType.UINT8})
 
 
 def may_change(value: Value, wanted: DataType) -> bool:
-    """True when a quantized boundary tensor may have the type `wanted`."""
+    """Returns whether a quantized input or output can have the type `wanted`."""
     if not is_quantized(value) or len(value.quant) != 1 or value.dtype is wanted:
         return False
     return wanted is DataType.FLOAT32 or (wanted in BYTES and value.dtype in BYTES)
 
 
 def take_in_rounding(graph: Graph, value: Value) -> None:
-    """Lets a float input that is only rounded, once and the same everywhere, be the stored integers themselves."""
+    """Replaces a float input by the quantized tensor, if all of its readers quantize it with the same parameters."""
     roundings = [node for node in value.users if node.op.name == "QuantDTypeCast"]
     results = [node.output for node in roundings]
     if value.dtype is not DataType.FLOAT32 or value in graph.outputs or not results:
@@ -39,7 +39,7 @@ def take_in_rounding(graph: Graph, value: Value) -> None:
 
 
 def take_in_dequantizing(graph: Graph, value: Value) -> None:
-    """Puts the stored integers in the place of a float output that is nothing but their float values."""
+    """Replaces a float output by the quantized tensor that it was dequantized from."""
     node = value.producer
     if node is None or node.op.name != "QuantDTypeCast" or value.dtype is not DataType.FLOAT32 or value.users:
         return
@@ -52,12 +52,12 @@ def take_in_dequantizing(graph: Graph, value: Value) -> None:
 
 
 def _is_byte(value: Value) -> bool:
-    """Whether a tensor is stored in 8 bits with one record for all elements."""
+    """Returns whether a tensor is quantized to 8 bits per tensor."""
     return is_quantized(value) and len(value.quant) == 1 and value.dtype in BYTES
 
 
 def cast_quantized_input(graph: Graph, value: Value, wanted: DataType) -> None:
-    """Gives an input the type `wanted`; what the graph reads stays signed integers."""
+    """Gives an input the type `wanted`; inside, the graph reads signed integers."""
     signed = SIGNED.get(value.dtype, value.dtype)
     inside = Value(f"{value.name}_cast", signed, value.shape, format=value.format, quant=_records(value, signed))
     if value.dtype in SHIFTS:
@@ -65,7 +65,7 @@ def cast_quantized_input(graph: Graph, value: Value, wanted: DataType) -> None:
             if _is_cast(node, signed):
                 graph.replace_uses(node.output, inside)
         graph.nodes = live_nodes(graph)
-        if value.users or value in graph.outputs:  # somebody wants it unsigned
+        if value.users or value in graph.outputs:  # some readers need it unsigned
             before = Value(f"{value.name}_unsigned", value.dtype, value.shape, format=value.format, quant=value.quant)
             graph.replace_uses(value, before)
             graph.nodes.insert(0, _cast(inside, before))
@@ -79,7 +79,7 @@ def cast_quantized_input(graph: Graph, value: Value, wanted: DataType) -> None:
 
 
 def cast_quantized_output(graph: Graph, value: Value, wanted: DataType) -> Value:
-    """The output that stands for `value` in the type `wanted`."""
+    """Returns an output with the type `wanted` that replaces `value`."""
     inner = value
     if value.producer is not None and value.dtype in SHIFTS and is_quantized(value.producer.inputs[0]):
         inner = value.producer.inputs[0]
@@ -107,7 +107,7 @@ def _cast(before: Value, after: Value) -> Node:
 
 
 def _records(value: Value, dtype: DataType) -> tuple[QuantParam, ...]:
-    """The records of the same float values stored as `dtype`."""
+    """Returns the quantization parameters for the same float values stored as `dtype`."""
     if dtype is DataType.FLOAT32:
         return ()
     shift = SHIFTS.get(dtype, 0) - SHIFTS.get(value.dtype, 0)

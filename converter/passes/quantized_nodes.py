@@ -1,8 +1,9 @@
-"""Casts around operators on float values → nodes on stored integers.
+"""Converts float operators between casts to quantized nodes.
 
-ONNX spells a quantized operator as dequantize → operator → quantize. MindIR has one node with records on every operand
-and result. Movements do not need float values at all, so casts go around them first. Where another source has float
-values between casts, it means them: only movements become integers there, which changes no bit.
+ONNX expresses a quantized operator as dequantize → operator → quantize (QDQ). MindIR has one node with quantization
+parameters on inputs and outputs. Operators that only move elements do not need float values, so casts are first moved
+across them. Other sources intend the float operators between casts: there only operators that move elements become
+quantized, which keeps all bits.
 """
 
 from __future__ import annotations
@@ -28,20 +29,20 @@ from mslite.converter.passes.graph_edit import live_nodes
 from mslite.converter.passes.stored_constants import stored_exactly, stored_with
 
 _SUMS = frozenset({"Conv2DFusion", "Conv2dTransposeFusion", "FullConnection", "MatMulFusion"})
-"""Operators whose third operand is a bias."""
+"""Operators with a bias as the third input."""
 
 _SEVERAL = frozenset({"Concat", "Stack"})
-"""Movements whose operands are all data; the others move their first operand."""
+"""Operators that move elements of all inputs; the others move those of the first input."""
 
 _CHOOSES = _SEVERAL | {"Where"}
-"""Operators whose result is made of elements of their operands."""
+"""Operators that select elements of several inputs."""
 
 _ELEMENTWISE = frozenset({"AddFusion", "SubFusion", "MulFusion", "DivFusion", "Maximum", "Minimum"})
-"""Operators with an integer kernel that takes constants."""
+"""Operators with an integer kernel that supports constants."""
 
 
 def form_quantized_nodes(module: Module, context: Context) -> None:
-    """Lets nodes between casts compute on stored integers."""
+    """Makes nodes between casts compute with quantized tensors."""
     for graph in module.graphs:
         if not any(node.op.name == "QuantDTypeCast" for node in graph.nodes):
             continue
@@ -57,7 +58,7 @@ def form_quantized_nodes(module: Module, context: Context) -> None:
 
 
 def _dequantized(value: Value) -> Value | None:
-    """The stored integers that `value` was cast from."""
+    """Returns the quantized tensor that `value` was dequantized from, or None."""
     cast = value.producer
     if cast is None or cast.op.name != "QuantDTypeCast" or value.dtype is not DataType.FLOAT32:
         return None
@@ -66,7 +67,7 @@ def _dequantized(value: Value) -> Value | None:
 
 
 def _is_quantization(node: Node) -> bool:
-    """A cast from float values to stored integers with one record."""
+    """Returns whether a node quantizes a float tensor with per-tensor parameters."""
     return (
         node.op.name == "QuantDTypeCast"
         and node.inputs[0].dtype is DataType.FLOAT32
@@ -76,12 +77,12 @@ def _is_quantization(node: Node) -> bool:
 
 
 def _moved(node: Node) -> tuple[Value, ...]:
-    """The operands whose elements a movement moves."""
+    """Returns the inputs with the elements that a node moves."""
     return node.inputs if node.op.name in _SEVERAL else node.inputs[:1]
 
 
 def _dequantize_later(graph: Graph, node: Node) -> None:
-    """Moves stored integers instead of the float values made of them."""
+    """Moves a dequantization to after a node that only moves elements."""
     if node.op.name not in MOVES or node.quant_type != 0 or not node.inputs:
         return
     sources = [_dequantized(value) for value in _moved(node)]
@@ -107,7 +108,7 @@ def _dequantize_later(graph: Graph, node: Node) -> None:
 
 
 def _quantize_earlier(graph: Graph, node: Node) -> None:
-    """Quantizes before a movement that only this quantization reads."""
+    """Moves a quantization to before a node that only moves elements and that only this quantization reads."""
     if not _is_quantization(node):
         return
     moved, result = node.inputs[0], node.output
@@ -123,7 +124,7 @@ def _quantize_earlier(graph: Graph, node: Node) -> None:
         return
     stored = Value(f"{before.name}_stored", result.dtype, before.shape, format=before.format)
     stored.quant = result.quant
-    # The cast's node becomes the movement, so that the result keeps its place and name.
+    # The node of the cast becomes the moving node, so that the result keeps its position and name.
     cast = Node(node.op, f"{node.name}_early", (before,), (stored,))
     graph.insert_before(node, cast)
     node.op, node.name = movement.op, movement.name
@@ -133,7 +134,7 @@ def _quantize_earlier(graph: Graph, node: Node) -> None:
 
 
 def _close(graph: Graph, node: Node) -> None:
-    """Lets the node before a quantization make the stored integers, when it reads such."""
+    """Makes the node before a quantization a quantized node, if its inputs are dequantized tensors."""
     if not _is_quantization(node):
         return
     inner, result = node.inputs[0], node.output
@@ -163,7 +164,7 @@ def _close(graph: Graph, node: Node) -> None:
 
 
 def _stored_constant(producer: Node, value: Value, result: Value) -> Value:
-    """A real constant as integers, where that changes nothing."""
+    """Returns a float constant as a quantized constant if that is exact, else unchanged."""
     if value.data is None or value.dtype is not DataType.FLOAT32 or not _means_integers(result):
         return value
     if producer.op.name in _CHOOSES:
@@ -173,7 +174,7 @@ def _stored_constant(producer: Node, value: Value, result: Value) -> Value:
 
 
 def _requantized(graph: Graph, node: Node, value: Value, result: Value) -> Value:
-    """What is chosen is rounded before instead of behind: the same numbers, with the record of the result."""
+    """Requantizes an input of a selection to the parameters of the output; same result as requantizing after it."""
     if not is_quantized(value) or value.data is not None or same_records(value.quant, result.quant):
         return value
     stored = Value(f"{node.name}_{value.name}_stored", result.dtype, value.shape, format=value.format)
@@ -184,7 +185,7 @@ def _requantized(graph: Graph, node: Node, value: Value, result: Value) -> Value
 
 
 def _with_stored_bias(producer: Node, operands: list[Value]) -> list[Value]:
-    """Some exporters leave a bias in floats: sums of products take it up as int32 of their own scale."""
+    """Quantizes a float bias, which some exporters leave, to int32 with the scale of input times weight."""
     if producer.op.name not in _SUMS or len(operands) < 3:
         return operands
     x, weight, bias = operands[:3]
@@ -195,7 +196,7 @@ def _with_stored_bias(producer: Node, operands: list[Value]) -> list[Value]:
     scales = np.array([x.quant[0].scale * record.scale for record in weight.quant])
     with np.errstate(divide="ignore", invalid="ignore"):
         steps = np.rint(bias.data / scales)
-    if not np.all(np.abs(steps) <= np.iinfo(np.int32).max):  # or a scale is 0
+    if not np.all(np.abs(steps) <= np.iinfo(np.int32).max):  # also if a scale is 0
         return operands
     records = tuple(QuantParam(scale=float(scale), numBits=32) for scale in scales)
     stored = constant(f"{bias.name}_stored", steps.astype(np.int32), bias.format)
@@ -204,7 +205,7 @@ def _with_stored_bias(producer: Node, operands: list[Value]) -> list[Value]:
 
 
 def _means_integers(result: Value) -> bool:
-    """Whether the source spells operators on integers with casts, as ONNX does, whose numbers round to even."""
+    """Returns whether the source is QDQ, as in ONNX, which rounds half to even."""
     return result.quant[0].roundType == ROUND_HALF_TO_EVEN
 
 
@@ -215,7 +216,7 @@ def _moves_only(producer: Node, operands: Sequence[Value], result: Value) -> boo
 
 
 def _drop_pair(graph: Graph, node: Node) -> None:
-    """Integers that are dequantized and quantized again with the same record are what they were."""
+    """Removes a dequantization followed by a quantization with the same parameters."""
     if not _is_quantization(node) or node.output in graph.outputs:
         return
     source = _dequantized(node.inputs[0])

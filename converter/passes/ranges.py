@@ -1,4 +1,4 @@
-"""Range analysis: between which numbers the elements of integer tensors lie, whatever the model's inputs are."""
+"""Range analysis of integer tensors: bounds that hold for any inputs of the model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from mslite.converter.mindir.graph import Graph, Node, Value
 from mslite.converter.mindir.ops.enums import ActivationType, DataType
 
 Range = tuple[int, int]
-"""The least and the greatest value that an element may have."""
+"""Smallest and largest possible value of an element."""
 
 INT32_RANGE: Range = (-(1 << 31), (1 << 31) - 1)
 INT64_RANGE: Range = (-(1 << 63), (1 << 63) - 1)
@@ -23,13 +23,13 @@ _MOVES = frozenset(
      "BroadcastTo", "TileFusion", "StridedSlice", "SliceFusion", "Split", "Depend"}
 )  # fmt: skip
 _GREATEST_DIMENSION = (1 << 31) - 1
-"""The loader and the shape rules refuse larger dimensions."""
+"""The loader and shape inference refuse larger dimensions."""
 
 
 def ranges_of(graph: Graph) -> dict[Value, Range]:
-    """The proven range of each integer value of `graph`; a value that is not in it may be anything its type can hold.
+    """Returns the proven range of the integer values of `graph`; a missing value may have the whole range of its type.
 
-    Arithmetic is exact: a result whose range leaves its type wraps at run time, so it has no range here.
+    A result that may exceed its type wraps at run time, so it has no range.
     """
     ranges: dict[Value, Range] = {}
     for value in graph.values():

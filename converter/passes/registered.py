@@ -1,4 +1,4 @@
-"""The passes that plug-ins schedule: run, checked, and followed by what makes their result complete."""
+"""Runs and checks the passes of plug-ins, and completes their results."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ assert set(_OWN) == set(BUILT_IN)
 
 
 def check_parsed(module: Module, file: str) -> None:
-    """Checks what a front end made with the help of plug-ins. Raises ConversionError."""
+    """Checks a module that was parsed with node parsers of plug-ins. Raises ConversionError."""
     parsers = {entry.origin: None for entry in active().node_parsers.values()}
     if not parsers:
         return
@@ -45,7 +45,7 @@ def check_parsed(module: Module, file: str) -> None:
         verify(module)
     except VerificationError as error:
         raise _invalid(
-            f"{file}: with the node parsers of {', '.join(parsers)} the graph is", error.violations
+            f"{file}: with the node parsers of {', '.join(parsers)}, the graph is", error.violations
         ) from None
 
 
@@ -54,7 +54,7 @@ def _invalid(where: str, violations: Sequence[str]) -> ConversionError:
 
 
 def run_registered(position: PassPosition) -> Pass:
-    """A pass that runs what is scheduled at a position."""
+    """Returns a pass that runs the scheduled passes of a position."""
 
     def run(module: Module, context: Context) -> None:
         for name in active().schedules.get(position, ()):
@@ -75,9 +75,9 @@ def _run(name: str, position: PassPosition, module: Module, context: Context) ->
         _call(name, entry, module)
     else:
         known = ", ".join([*active().passes, *_OWN])
-        hint = "; kernels compute on NHWC only" if name == "ToNCHWFormat" else ""
+        hint = "; kernels compute in NHWC only" if name == "ToNCHWFormat" else ""
         raise ConversionError(
-            f"the pass '{name}', which is scheduled at {position.name}, is not registered{hint}. Known are {known}",
+            f"the pass '{name}', which is scheduled at {position.name}, is not registered{hint}. Registered: {known}",
             code=ReturnCode.NOT_SUPPORTED,
         )
     remove_dead_code(module, context)
@@ -89,7 +89,7 @@ def _run(name: str, position: PassPosition, module: Module, context: Context) ->
 
 
 def _keep_names(graph: Graph, before: Sequence[Value], names: Sequence[str]) -> None:
-    """Lets an output that a pass put in the place of another have its name, by which programs ask for it."""
+    """Gives an output that a pass replaced the name of the old output, because programs use output names."""
     if len(graph.outputs) != len(before):
         return
     taken = {id(value) for value in (*graph.inputs, *before)}
@@ -100,22 +100,22 @@ def _keep_names(graph: Graph, before: Sequence[Value], names: Sequence[str]) -> 
 
 
 def _call(name: str, entry: Entry, module: Module) -> None:
-    """Runs a plug-in's pass. Raises ConversionError where it fails, or leaves a graph that is not valid."""
+    """Runs a plug-in's pass. Raises ConversionError if it fails or makes the graph invalid."""
     try:
         entry.call(module)
     except ConversionError:
         raise
     except (Exception, SystemExit) as error:
-        reason = f"the pass '{name}' fails with {type(error).__name__}: {error} ({entry.place(error)})"
+        reason = f"the pass '{name}' failed with {type(error).__name__}: {error} ({entry.place(error)})"
         raise ConversionError(f"{reason}. Correct the plug-in") from None
-    where = f"the pass '{name}' of {entry.origin} leaves a graph that is"
+    where = f"after the pass '{name}' of {entry.origin}, the graph is"
     try:
         for graph in module.graphs:
             graph.nodes = execution_order(graph.nodes)
         verify(module)
     except VerificationError as error:
         raise _invalid(where, error.violations) from None
-    except (AttributeError, CycleError, TypeError) as error:  # or something in the lists that is no node or value
+    except (AttributeError, CycleError, TypeError) as error:  # a list contains an object that is not a node or value
         raise _invalid(where, [str(error)]) from None
 
 
@@ -123,5 +123,5 @@ def _infer(name: str, module: Module, context: Context) -> None:
     try:
         infer_shapes(module, context)
     except ConversionError as error:
-        message = f"after the pass '{name}' shapes cannot be inferred:"
+        message = f"after the pass '{name}', shapes cannot be inferred:"
         raise ConversionError(message, error.blockers, error.code) from None

@@ -1,4 +1,4 @@
-"""The rewrite engine. A rule is a pattern, a check that says why it refuses, and a rewrite."""
+"""The rewrite engine. A rule consists of patterns, a check that returns a reason against a match, and a rewrite."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from mslite.converter.passes.graph_edit import live_nodes
 from mslite.converter.passes.pattern import Call, Match
 
 Check = Callable[[Match, Context], str | None]
-"""Why a match must be left alone, or None."""
+"""A function that returns why a match must not be rewritten, or None."""
 
 Rewrite = Callable[[Match, Graph], None]
 
 _MAX_ROUNDS = 8
 
 OBFUSCATION = "obf_op-obf_mul"
-"""Part of the names of nodes that MindSpore's obfuscation adds."""
+"""Part of the names of nodes that MindSpore's obfuscation inserts."""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A local improvement of a graph.
+    """A local rewrite of a graph.
 
-    `patterns` are tried in order at every node; a match whose inner results are read elsewhere is refused before `check`
-    is asked, unless `shared` allows it. `rewrite` makes the root's result differently; what becomes unused is removed.
+    `patterns` are tried in order at every node. A match is refused if nodes outside of it read its inner values,
+    unless `shared` allows it; then `check` is called. `rewrite` replaces the root; unused nodes are removed.
     """
 
     name: str
@@ -37,12 +37,13 @@ class Rule:
     check: Check = lambda match, context: None
     shared: bool = False
     quantized: bool = False
-    """Also applies to nodes with quantized weights and to moved integers: it does not look at what these stand for."""
+    """Also applies to nodes with quantized weights and to moved quantized tensors: the rule does not use their float
+    values."""
     integers: bool = False
-    """Also applies to nodes that compute on stored integers: not one bit of theirs changes."""
+    """Also applies to quantized nodes: their results keep all bits."""
 
     def find(self, node: Node, graph: Graph, context: Context) -> Match | None:
-        """The first match at `node` that may be rewritten; refusals are noted in the context."""
+        """Returns the first match at `node` that may be rewritten, or None; adds refused matches to the context."""
         context.graph_outputs = graph.outputs
         for pattern in self.patterns:
             for match in pattern.match_node(node, Match()):
@@ -56,22 +57,23 @@ class Rule:
         return None
 
     def _quantized(self, match: Match) -> str | None:
-        """Stored integers stand for other numbers: few rules may touch them."""
+        """Returns why a match with quantized tensors is refused, or None."""
         if self.integers:
             return None
         if any(node.quant_type not in (QuantType.QUANT_NONE, QuantType.QUANT_WEIGHT) for node in match.inner):
-            return "a node computes on quantized integers"
+            return "a node is quantized"
         touched = any(value.quant for node in match.inner for value in (*node.inputs, *node.outputs))
         return "an operand is quantized" if touched and not self.quantized else None
 
 
 def _obfuscated(match: Match) -> str | None:
-    """Products with a constant that stands for what `obf_ratio` says when the model is built."""
+    """Returns a reason for nodes of MindSpore's obfuscation, whose constant is replaced by `obf_ratio` when the model
+    is built."""
     return "a node waits for obf_ratio" if any(OBFUSCATION in node.name for node in match.inner) else None
 
 
 def apply_rule(rule: Rule, graph: Graph, context: Context) -> bool:
-    """Applies a rule wherever it matches, from the inputs to the outputs. True when something changed."""
+    """Applies a rule to all matches, from the inputs to the outputs. Returns whether the graph changed."""
     changed = False
     names = {name for pattern in rule.patterns for name in pattern.names}
     alive = set(map(id, graph.nodes))
@@ -93,7 +95,7 @@ def apply_rule(rule: Rule, graph: Graph, context: Context) -> bool:
 
 
 def apply_rules(rules: Sequence[Rule], module: Module, context: Context) -> None:
-    """Applies a group of rules, in order, until none of them changes anything."""
+    """Applies a group of rules, in order, until the graph does not change."""
     active = [rule for rule in rules if rule.name not in context.settings.disabled_fusions]
     for graph in module.graphs:
         for _ in range(_MAX_ROUNDS):

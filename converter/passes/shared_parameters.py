@@ -1,4 +1,4 @@
-"""Weights that several layers share: they are trained as one, so no other constant may be computed of them."""
+"""Finds weights that several layers share. They are trained as one, so they must not be folded into other constants."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ _MOVEMENTS = frozenset(
     {"Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "ExpandDims", "Concat", "Stack", "Cast"}
 )
 _PARTS = frozenset({"SliceFusion", "StridedSlice", "Split", "Unstack", "Gather", "GatherNd"})
-"""Layers that read parts of one constant have weights of their own."""
+"""Operators that read parts of a constant; layers that use these parts do not share a weight."""
 
 
 def shared_parameters(graph: Graph) -> frozenset[Value]:
-    """The constants that a layer has as a weight, as they are or moved, and that another node reads, too. Nodes of constants alone
-    do not count as readers, but those that read what they compute do."""
+    """Returns the constants that are a weight of a layer, directly or rearranged, and that another node also reads.
+
+    Nodes with constant inputs only do not count as readers; the nodes that read their outputs do."""
     origins: dict[Value, frozenset[Value]] = {}
     moved: set[Value] = set()
     readers: dict[Value, set[Node]] = {}

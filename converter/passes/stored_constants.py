@@ -1,4 +1,4 @@
-"""Real constants between stored integers: the integers and the record that they are exactly."""
+"""Quantizes float constants of quantized nodes."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from mslite.converter.mindir.quantized import ROUND_HALF_TO_EVEN
 _MOST_STEPS = 255
 _MOST_ELEMENTS = 1 << 16
 _EXACT = 2e-7
-"""How far a number may be from a multiple of the scale, as a share of itself: float32 rounds by half of that."""
+"""Relative error that is allowed between a value and a multiple of the scale: twice the rounding of float32."""
 
 
 def stored_with(value: Value, result: Value) -> Value:
-    """The constant with the record of `result`, half to even, as ONNX defines the cast."""
+    """Returns the constant quantized with the parameters of `result`, rounded half to even, as in ONNX."""
     assert value.data is not None
     record, kind = result.quant[0], numpy_type(result.dtype)
     most = (1 << 8 * kind.itemsize - 1) - 1
@@ -30,8 +30,9 @@ def stored_with(value: Value, result: Value) -> Value:
 
 
 def stored_exactly(value: Value, dtype: DataType) -> Value | None:
-    """The constant as integers of `dtype`: what 8-bit constants were before they were dequantized, and single numbers.
-    None where it is no multiple of a scale."""
+    """Returns the constant quantized to `dtype` without error, or None if its elements are not multiples of a scale.
+
+    Works for constants that were dequantized from 8 bits, and for scalars."""
     assert value.data is not None
     data = value.data.astype(np.float64)
     if data.size == 0 or data.size > _MOST_ELEMENTS or not np.all(np.isfinite(data)):

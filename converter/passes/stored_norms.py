@@ -1,7 +1,8 @@
-"""Normalizations in the form in which MindSpore Lite computes them.
+"""Rewrites normalizations to the form that MindSpore Lite computes.
 
-It takes channels as dimension 1 of four: up to 1.3 always, later where it finds the operand in NCHW. It finds that out again when a
-model is built: a result has the layout of its operand, only a Transpose from or to channels last changes it.
+It reads dimension 1 of a 4-D tensor as channels: up to 1.3 always, later if it regards the input as NCHW. It
+determines layouts when a model is built: an output has the layout of its input; only a Transpose from or to channels
+last changes it.
 """
 
 from __future__ import annotations
@@ -23,14 +24,15 @@ _FIRST = inverse(_LAST)
 
 
 def store_norms(module: Module, context: Context) -> None:
-    """Puts Transposes around normalizations with channels last, and around those whose operand only we take for NCHW."""
+    """Inserts Transposes around normalizations with channels last, and around those with an input that MindSpore Lite
+    regards as NHWC."""
     changed = False
     for graph in module.graphs:
         for node in list(graph.nodes):
             if isinstance(node.op, ChannelsLastInstanceNorm):
                 changed |= _Norm(graph, node).to_channels_first()
         graph.nodes = live_nodes(graph)
-        if context.settings.keep_layout:  # MindIR says the layout
+        if context.settings.keep_layout:  # a MINDIR file declares the layout
             continue
         for node in list(graph.nodes):
             if isinstance(node.op, InstanceNorm | GroupNormFusion):
@@ -40,7 +42,7 @@ def store_norms(module: Module, context: Context) -> None:
 
 
 class _Norm:
-    """One normalization, and what is put around it."""
+    """A normalization, and the nodes that are inserted around it."""
 
     def __init__(self, graph: Graph, node: Node) -> None:
         self.graph, self.node = graph, node
@@ -51,7 +53,8 @@ class _Norm:
     # ---- channels last ----
 
     def to_channels_first(self) -> bool:
-        """False where the number of channels is not known: it stays an operator of mslite."""
+        """Rewrites a normalization with channels last. Returns False if the number of channels is unknown: it stays a
+        Custom operator."""
         op, shape = self.node.op, self.x.shape
         assert isinstance(op, ChannelsLastInstanceNorm)
         channels = self._channels(-1)
@@ -71,7 +74,7 @@ class _Norm:
         return True
 
     def _planes(self, image: Value) -> Value:
-        """`image` in NCHW, as it was before somebody else made NHWC of it."""
+        """Returns `image` in NCHW: the input of the Transpose that made it NHWC, else a new Transpose."""
         producer = image.producer
         if producer is not None and _order(producer) == _LAST and producer.inputs[0].rank == 4:
             return producer.inputs[0]
@@ -80,7 +83,7 @@ class _Norm:
         return self._transpose(image, _FIRST, f"{self.node.name}_pre_nh2nc", planes, self.before)
 
     def _spare(self, result: Value) -> None:
-        """Who makes NCHW of the result reads what it is made of."""
+        """Makes readers that transpose the output back to NCHW read the NCHW result."""
         for reader in list(self.y.users):
             if _order(reader) == _FIRST:
                 bypass(self.graph, reader, result)
@@ -88,7 +91,7 @@ class _Norm:
     # ---- channels first ----
 
     def to_images(self, is_main: bool) -> bool:
-        """False where nothing is to be done, or nothing can be."""
+        """Rewrites a normalization with channels first. Returns whether it did."""
         shape, channels = self.x.shape, self._channels(1)
         if shape is None or channels is None or 0 in shape or len(shape) < 2:
             return False
@@ -99,7 +102,7 @@ class _Norm:
         is_flat = len(shape) == 4 and shape[3] == 1
         x = self.x if is_flat else self._reshaped(self.x, flat)
         if not is_stated:
-            # Only a dimension of size 1 moves; but from here on everybody takes it for NCHW.
+            # Moves only a dimension of size 1, but MindSpore Lite then regards the result as NCHW.
             moved = self._transpose(
                 x, _FIRST, f"{self.node.name}_pre_nh2nc", self._value(f"{x.name}_nchw"), self.before
             )
@@ -118,14 +121,14 @@ class _Norm:
     # ---- pieces ----
 
     def _channels(self, axis: int) -> int | None:
-        """The number of channels where it is known."""
+        """Returns the number of channels, or None."""
         shape = self.x.shape
         sizes = [shape[axis]] if shape is not None and len(shape) > 1 else []
         sizes += [value.shape[0] for value in self.node.inputs[1:] if value.shape is not None and len(value.shape) == 1]
         return next((size for size in sizes if size > 0), None)
 
     def _normalize(self, planes: Value) -> Value:
-        """Lets the node normalize `planes`, into a new value."""
+        """Makes the node normalize `planes` into a new value."""
         result = self._value(f"{self.y.name}_nchw", planes.shape)
         self.node.set_inputs((planes, *self.node.inputs[1:]))
         self.node.outputs = (result,)
@@ -149,12 +152,12 @@ class _Norm:
         return result
 
     def _sizes(self, sizes: tuple[int, ...]) -> Value:
-        """The first dimension stays what it is where its size is open."""
+        """Returns the constant shape of a Reshape; 0 keeps a dynamic first dimension."""
         stated = (max(sizes[0], 0), *(max(size, -1) for size in sizes[1:]))
         return constant(f"{self.node.name}_sizes", np.array(stated, np.int32))
 
     def _shape_back(self, image: Value) -> None:
-        """Makes the result of `image`, which has its elements in order."""
+        """Reshapes `image` to the output of the normalization."""
         shape = self.x.shape
         assert shape is not None
         if sum(size < 0 for size in shape[1:]) <= 1:
@@ -170,20 +173,20 @@ class _Norm:
 
 
 def _order(node: Node) -> Perm | None:
-    """The order in which a Transpose takes the dimensions."""
+    """Returns the permutation of a Transpose, or None."""
     if not isinstance(node.op, Transpose) or len(node.inputs) < 2 or node.inputs[1].data is None:
         return None
     return tuple(int(axis) for axis in node.inputs[1].data.reshape(-1))
 
 
 def _is_channels_first(value: Value, is_main: bool) -> bool:
-    """Whether every version of MindSpore Lite takes `value` for NCHW."""
+    """Returns whether every version of MindSpore Lite regards `value` as NCHW."""
     while value.producer is not None:
         producer = value.producer
         order = _order(producer)
         if order in (_FIRST, _LAST):
             return order == _FIRST
-        # Of two out of three dimensions it counts since version 2.
+        # A Transpose of a 3-D tensor changes the layout since version 2.
         if order == channels_last(3) or not producer.inputs or producer.op.name == "Call":
             return False
         value = _leading(producer)
@@ -191,7 +194,8 @@ def _is_channels_first(value: Value, is_main: bool) -> bool:
 
 
 def _leading(node: Node) -> Value:
-    """The operand whose layout the result has: the first, or the second where that has more dimensions (arithmetic)."""
+    """Returns the input with the layout of the output: the first, or the second of an element-wise node if it has more
+    dimensions."""
     first, *others = node.inputs
     if others and node.op.declaration.layout == "elementwise" and (first.rank or 0) < (others[0].rank or 0):
         return others[0]

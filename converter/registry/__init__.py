@@ -1,4 +1,4 @@
-"""Extending the converter: parsers of nodes and of whole files, passes, custom operators (docs/extending.md).
+"""Extends the converter with parsers of nodes and of whole files, passes and custom operators (docs/extending.md).
 
     from mslite.converter.registry import FmkType, TensorType, custom, custom_operator, node_parser
 
@@ -11,8 +11,8 @@
         (x,) = inputs
         return TensorType(x.dtype, (*x.shape[:-1], x.shape[-1] // attributes.integer("pieces")))
 
-The names here are stable. What a plug-in file registers (`plugin_path` of [registry]) holds for one conversion; what a
-program registers holds for all of its conversions.
+These names are a stable API. Registrations of a plug-in file (`plugin_path` of [registry]) are valid for one
+conversion; registrations of a program are valid for all of its conversions.
 """
 
 from mslite.converter.errors import ConversionError

@@ -1,4 +1,4 @@
-"""Makes a module node by node: the pleasant way for model parsers."""
+"""Builds a module node by node, for model parsers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mslite.converter.registry.node import array_of
 
 
 class GraphBuilder:
-    """A graph that grows by one node at a time. Types and shapes of results are found by the converter later."""
+    """Builds a graph. The converter infers data types and shapes of node outputs later."""
 
     def __init__(self, name: str = "model", layout: Format = Format.NHWC) -> None:
         self.graph = Graph("main_graph")
@@ -32,7 +32,7 @@ class GraphBuilder:
         return name
 
     def input(self, name: str, shape: Sequence[int | str], dtype: DataType = DataType.FLOAT32) -> Value:
-        """An input of the model. A text is the name of a size that is not fixed; equal names are equal sizes."""
+        """Adds an input of the model. A string in `shape` names a dynamic dimension; equal names are equal sizes."""
         sizes = tuple(
             size if isinstance(size, int) else self._symbols.setdefault(size, SYMBOL_LIMIT - len(self._symbols))
             for size in shape
@@ -42,15 +42,15 @@ class GraphBuilder:
         return value
 
     def const(self, data: npt.ArrayLike, dtype: npt.DTypeLike | None = None, name: str = "constant") -> Value:
-        """A constant; Python's integers become int32, its floats float32."""
+        """Returns a constant; Python integers become int32, Python floats float32."""
         return constant(self._unique(name), array_of(data, dtype), self._layout)
 
     def emit(self, op: Operator, *inputs: Value, name: str = "") -> Value:
-        """Adds a node with one result."""
+        """Adds a node with one output and returns the output."""
         return self.emit_many(op, inputs, 1, name)[0]
 
     def emit_many(self, op: Operator, inputs: Sequence[Value], outputs: int, name: str = "") -> tuple[Value, ...]:
-        """Adds a node with several results."""
+        """Adds a node with several outputs and returns them."""
         name = self._unique(name or op.name)
         names = [name if outputs == 1 else f"{name}_o:{index}" for index in range(outputs)]
         values = tuple(Value(one, DataType.UNKNOWN, format=self._layout) for one in names)
@@ -58,13 +58,13 @@ class GraphBuilder:
         return values
 
     def output(self, value: Value, name: str = "") -> None:
-        """Makes a value an output of the model, under this name or its own."""
+        """Makes a value an output of the model and renames it to `name`, if given."""
         if name and value.producer is not None and value.name != name:
             value.name = self._unique(name)
         self.graph.outputs.append(value)
 
     def module(self, framework: FmkType = FmkType.THIRDPARTY) -> Module:
-        """The finished model. Raises ValueError where it has no output."""
+        """Returns the finished model. Raises ValueError if it has no output."""
         if not self.graph.outputs:
             raise ValueError("the model has no output")
         return Module([self.graph], name=self._name, framework=int(framework), layout=self._layout)

@@ -1,4 +1,4 @@
-"""What the tables of the registry hold: things of a plug-in's that are called, and what is said of each."""
+"""The entries of the registry's tables: functions of plug-ins, with their properties."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Entry:
-    """Something of a plug-in's that is called."""
+    """A function of a plug-in."""
 
     call: Callable[..., Any]
     origin: str
     """The file that registered it."""
 
     def place(self, error: BaseException) -> str:
-        """Where in the plug-in an exception arose, for messages."""
+        """Returns the file and line of the plug-in that raised an exception, for messages."""
         return place_of(error, self.origin)
 
 
 def place_of(error: BaseException, origin: str) -> str:
-    """`plugin.py, line 12`: the last line of that file on the way to an exception."""
+    """Returns `plugin.py, line 12`: the innermost line of that file in the traceback."""
     line = 0
     trace: TracebackType | None = error.__traceback__
     while trace is not None:
@@ -44,7 +44,7 @@ class ModelParserEntry:
 
 @dataclass(frozen=True)
 class CustomOperator:
-    """What is registered of a type of Custom nodes."""
+    """A registered type of Custom nodes."""
 
     type: str
     rule: Entry
@@ -52,8 +52,11 @@ class CustomOperator:
 
 
 class PassPosition(IntEnum):
-    """When passes run. BEGIN: types and shapes are known, constants are not folded yet, images lie as in the source
-    model. END: after all fusions; images are NHWC (with --saveType=MINDIR as in the source model)."""
+    """The positions at which passes of plug-ins run.
+
+    BEGIN: data types and shapes are inferred, constants are not folded yet, and images have the layout of the source
+    model. END: after all fusions; images are NHWC (with --saveType=MINDIR in the layout of the source model).
+    """
 
     BEGIN = 0
     END = 1

@@ -1,4 +1,4 @@
-"""Model parsers: whole files of a format, of a new one or instead of mslite's own reader."""
+"""Registers model parsers, which read whole files: of a new format, or in place of mslite's parser."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 @dataclass(frozen=True)
 class ConverterParameters:
-    """What a model parser is asked to read."""
+    """The files and options that a model parser gets."""
 
     fmk: str
     model_file: Path
     weight_file: Path | None = None
     input_shapes: Mapping[str, Shape] = field(default_factory=dict)
-    """What --inputShape says; the pipeline applies it, so that most parsers need not."""
+    """The shapes of --inputShape. The converter applies them, so that most parsers can ignore them."""
     attrs: Mapping[str, str] = field(default_factory=dict)
     """The section [converter_parameters] of the configuration file."""
 
@@ -35,24 +35,25 @@ ParseModel = Callable[[ConverterParameters], Module]
 
 
 class ModelParser:
-    """Base of model parsers that are classes; a plain function does as well."""
+    """Base class of model parsers. A function can be registered instead."""
 
     def parse(self, parameters: ConverterParameters) -> Module:
-        """Reads a model; `GraphBuilder` helps to make the module. Raises ValueError, saying why, for a damaged file."""
+        """Reads a model and returns the module, which `GraphBuilder` can build. Raises ValueError with the reason for
+        an invalid file."""
         raise NotImplementedError
 
 
 class ModelParserRegistry:
-    """Lets `parser` read the models of a format: of a framework that mslite knows, or of a name of your own.
+    """Registers `parser` for the models of a framework, or of a new format.
 
-    The name is what --fmk takes. Files with one of the `suffixes` (`.toy`) are known without --fmk. Raises ValueError for an
-    impossible name.
+    --fmk selects the format by its name. Files with one of the `suffixes` (`.toy`) are detected without --fmk. Raises
+    ValueError for an invalid name.
     """
 
     def __init__(self, fmk: FmkType | str, parser: ParseModel | ModelParser, suffixes: Sequence[str] = ()) -> None:
         name = fmk.name if isinstance(fmk, FmkType) else fmk
         if not _NAME.fullmatch(name):
-            raise ValueError(f"'{name}' cannot be the name of a format: letters, digits and _ are possible")
+            raise ValueError(f"'{name}' is not a valid name of a format: use letters, digits and _")
         call = parser.parse if isinstance(parser, ModelParser) else parser
         entry = ModelParserEntry(name, Entry(call, caller_file()), tuple(suffix.lower() for suffix in suffixes))
         active().model_parsers[name] = entry
@@ -67,7 +68,7 @@ _Parser = TypeVar("_Parser", bound=ParseModel)
 
 
 def model_parser(fmk: FmkType | str, *suffixes: str) -> Callable[[_Parser], _Parser]:
-    """Decorates a function that reads models of a format, whose files have these suffixes."""
+    """Decorates a function that reads the models of a format; `suffixes` are those of its files."""
 
     def register(parser: _Parser) -> _Parser:
         ModelParserRegistry(fmk, parser, suffixes)
@@ -80,13 +81,13 @@ def model_parser(fmk: FmkType | str, *suffixes: str) -> Callable[[_Parser], _Par
 
 
 def parser_of_file(path: Path) -> ModelParserEntry | None:
-    """The registered parser of files with this suffix."""
+    """Returns the registered parser of files with this suffix, or None."""
     entries = active().model_parsers.values()
     return next((entry for entry in entries if path.suffix and path.suffix.lower() in entry.suffixes), None)
 
 
 def find_model_parser(framework: FmkType, format_name: str, path: Path) -> ModelParserEntry | None:
-    """The registered parser of a model. Raises ConversionError for a name that none is registered for."""
+    """Returns the registered parser of a model, or None. Raises ConversionError for an unknown format name."""
     table = active().model_parsers
     if framework is not FmkType.THIRDPARTY:
         return table.get(framework.name)
@@ -94,41 +95,43 @@ def find_model_parser(framework: FmkType, format_name: str, path: Path) -> Model
     if found is None:
         names = ", ".join(table) or "none"
         raise ConversionError(
-            f"--fmk={format_name or framework.name} is not known: no model parser of that name is registered "
-            f"(registered: {names}). Name the plug-in that has it in plugin_path of [registry], or correct --fmk",
+            f"--fmk={format_name or framework.name} is unknown: no model parser of that name is registered "
+            f"(registered: {names}). Add its plug-in to plugin_path of [registry], or correct --fmk",
             code=ReturnCode.NOT_SUPPORTED,
         )
     return found
 
 
 def parse_registered(entry: ModelParserEntry, parameters: ConverterParameters) -> Module:
-    """The module that a registered parser makes of a model. Raises ConversionError, also where the parser itself fails."""
+    """Returns the module that a registered parser makes of a model. Raises ConversionError, also if the parser raises
+    an error."""
     path, origin = parameters.model_file, entry.parser.origin
     if not path.exists():
-        raise ConversionError(f"{path}: the model file cannot be read: there is none", code=ReturnCode.FILE_ERROR)
+        raise ConversionError(f"{path}: the model file does not exist", code=ReturnCode.FILE_ERROR)
     try:
         module = entry.parser.call(parameters)
     except ConversionError:
         raise
     except ValueError as error:
-        message = f"{path}: {error} (so says the {entry.fmk} parser of {origin})"
+        message = f"{path}: {error} (from the {entry.fmk} parser of {origin})"
         raise ConversionError(message, code=ReturnCode.GRAPH_FILE_ERROR) from None
     except OSError as error:
         message = f"{path}: {error.filename or 'a file'} cannot be read: {error.strerror or error}"
         raise ConversionError(message, code=ReturnCode.FILE_ERROR) from None
     except (Exception, SystemExit) as error:
         message = (
-            f"{path}: the {entry.fmk} parser fails with {type(error).__name__}: {error} ({entry.parser.place(error)}). "
+            f"{path}: the {entry.fmk} parser failed with {type(error).__name__}: {error} "
+            f"({entry.parser.place(error)}). "
             "Correct the plug-in"
         )
         raise ConversionError(message) from None
     if not isinstance(module, Module):
-        message = f"{path}: the {entry.fmk} parser of {origin} returns {type(module).__name__}, not a Module"
+        message = f"{path}: the {entry.fmk} parser of {origin} returned {type(module).__name__}, not a Module"
         raise ConversionError(f"{message}. Correct the plug-in")
     try:
         verify(module)
     except VerificationError as error:
         details = "\n".join(f"  {line}" for line in error.violations)
-        message = f"{path}: the {entry.fmk} parser of {origin} makes a graph that is not valid. Correct the plug-in:"
+        message = f"{path}: the {entry.fmk} parser of {origin} returned an invalid graph. Correct the plug-in:"
         raise ConversionError(f"{message}\n{details}") from None
     return module

@@ -1,4 +1,4 @@
-"""Custom operators: what the converter has to know of a type of Custom nodes, and how their attributes are stored."""
+"""Registers custom operators with their shape rules, and encodes and decodes the attributes of Custom nodes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ _OURS = "mslite."
 
 
 class OpenSize:
-    """A size that is not known when converting; one size is one object. What is computed from it is not known either."""
+    """A dynamic dimension. Equal sizes are the same object. The result of arithmetic with it is another dynamic
+    dimension."""
 
     def _other(self, other: object) -> OpenSize:
         return OpenSize()
@@ -28,7 +29,7 @@ class OpenSize:
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __floordiv__ = __rfloordiv__ = _other
 
     def __mod__(self, other: object) -> int:
-        """0: whether it divides is found out when the model runs."""
+        """Returns 0: divisibility can be checked only when the model runs."""
         return 0
 
     def __repr__(self) -> str:
@@ -40,7 +41,7 @@ Dimensions = tuple[int | OpenSize, ...]
 
 @dataclass(frozen=True)
 class TensorType:
-    """Element type and shape of a tensor; for operands also the contents, where they are constant."""
+    """Data type and shape of a tensor, and the elements of a constant input."""
 
     dtype: DataType
     shape: Dimensions
@@ -48,21 +49,21 @@ class TensorType:
 
 
 ShapeRule = Callable[[Sequence[TensorType], "CustomAttributes"], TensorType | Sequence[TensorType]]
-"""From operands and attributes to the results. Raises ValueError, saying why, for a call that cannot be."""
+"""A function from inputs and attributes to outputs. Raises ValueError with the reason for an invalid node."""
 
 
 class CustomOperatorRegistry:
-    """Registers a type of Custom nodes: its shape rule, and whether it computes element by element.
+    """Registers a type of Custom nodes: its shape rule, and whether it is element-wise.
 
-    An elementwise operator follows the layout of its operands; any other gets images in the source model's layout (with
-    Transposes around it where the rest of the graph has another). Registering a type again replaces the rule. Raises
-    ValueError for a type that is mslite's own.
+    An element-wise operator has the layout of its inputs. Any other operator gets images in the layout of the source
+    model; Transpose nodes are added around it if the rest of the graph has another layout. Registering a type again
+    replaces its rule. Raises ValueError for the types of mslite.
     """
 
     def __init__(self, type: str, rule: ShapeRule, *, elementwise: bool = False) -> None:
         if not type or type.startswith(_OURS):
             raise ValueError(
-                f"'{type}' cannot be registered: the type must have a name that does not begin with {_OURS}"
+                f"'{type}' cannot be registered: the name of a type must not be empty or begin with {_OURS}"
             )
         active().operators[type] = CustomOperator(type, Entry(rule, caller_file()), elementwise)
 
@@ -85,7 +86,7 @@ def custom_operator(type: str, *, elementwise: bool = False) -> Callable[[_Rule]
 
 
 def same_as_input(inputs: Sequence[TensorType], attributes: CustomAttributes) -> TensorType:
-    """The shape rule of operators with one result, of the type and shape of the first operand."""
+    """A shape rule: one output, with the data type and shape of the first input."""
     return TensorType(inputs[0].dtype, inputs[0].shape)
 
 
@@ -93,8 +94,10 @@ def same_as_input(inputs: Sequence[TensorType], attributes: CustomAttributes) ->
 
 
 def custom(type: str, /, **attributes: Any) -> Custom:
-    """A Custom primitive. Attributes are stored in the order given, as little-endian bytes: bool 1 byte, int 8 (int64),
-    float 4 (float32), text UTF-8, bytes as they are, arrays their elements, lists their items one after the other.
+    """Returns a Custom primitive.
+
+    Attributes are stored in the given order, as little-endian bytes: bool as 1 byte, int as int64, float as float32,
+    str as UTF-8, bytes unchanged, arrays as their elements, lists as the concatenation of their items.
 
     Raises TypeError for any other attribute, OverflowError for a number that does not fit.
     """
@@ -105,7 +108,7 @@ def custom(type: str, /, **attributes: Any) -> Custom:
 
 
 def encode(name: str, value: Any) -> bytes:
-    """The bytes of one attribute."""
+    """Returns the bytes of an attribute. Raises TypeError and OverflowError as `custom` does."""
     if isinstance(value, bytes | bytearray | memoryview):
         return bytes(value)
     if isinstance(value, str):
@@ -127,9 +130,9 @@ def encode(name: str, value: Any) -> bytes:
 
 
 class CustomAttributes:
-    """The attributes of a Custom node, read as `custom` writes them; `data` has the bytes of each by its name.
+    """The attributes of a Custom node in the encoding of `custom`; `data` maps names to bytes.
 
-    Every reader raises ValueError where the bytes are not of that kind, or the attribute is not there and has no default.
+    Each method raises ValueError if the size of the attribute is wrong, or if it is missing and there is no default.
     """
 
     def __init__(self, op: Custom) -> None:
@@ -139,7 +142,9 @@ class CustomAttributes:
         if name not in self.data:
             raise ValueError(f"attribute '{name}' is missing")
         if len(self.data[name]) % np.dtype(code).itemsize:
-            raise ValueError(f"attribute '{name}' has {len(self.data[name])} bytes, which are no numbers of that type")
+            raise ValueError(
+                f"attribute '{name}' has {len(self.data[name])} bytes, which is not a multiple of the element size"
+            )
         return np.frombuffer(self.data[name], code)
 
     def _number(self, name: str, code: str, default: Any) -> Any:
@@ -147,7 +152,9 @@ class CustomAttributes:
             return default
         numbers = self._numbers(name, code)
         if numbers.size != 1:
-            raise ValueError(f"attribute '{name}' has {len(self.data[name])} bytes, not those of one number")
+            raise ValueError(
+                f"attribute '{name}' has {len(self.data[name])} bytes, which is not the size of one number"
+            )
         return numbers[0].item()
 
     def integer(self, name: str, default: int | None = None) -> int:
@@ -174,5 +181,6 @@ class CustomAttributes:
 
 
 def sizes_for_rule(shape: Shape, known: dict[int, OpenSize]) -> Dimensions:
-    """Dimensions as rules see them; `known` has the object of each symbol, and gets those that are new."""
+    """Returns the dimensions for a shape rule; `known` maps the symbols of dynamic dimensions to objects, and is
+    extended."""
     return tuple(size if size >= 0 else known.setdefault(size, OpenSize()) for size in shape)

@@ -1,4 +1,4 @@
-"""Passes of plug-ins: a store of them by name, and the lists of names that run."""
+"""Registers passes of plug-ins by name, and the order in which they run."""
 
 from __future__ import annotations
 
@@ -10,24 +10,27 @@ from mslite.converter.registry.entries import Entry, PassPosition
 from mslite.converter.registry.tables import active, caller_file
 
 BUILT_IN = ("ConstFoldPass", "DecreaseTransposeAlgo", "DumpGraph", "ToNHWCFormat")
-"""Passes of mslite's that the lists may name. `ToNCHWFormat` is refused: kernels compute on NHWC."""
+"""mslite's passes that a schedule may name. `ToNCHWFormat` is not allowed: kernels compute in NHWC."""
 
 RunPass = Callable[[Module], object]
 
 
 class PassBase:
-    """Base of passes that are classes; a plain function does as well."""
+    """Base class of passes. A function can be registered instead."""
 
     def execute(self, module: Module) -> bool:
-        """Rewrites the graphs of a module in place. The result is not looked at: what the pass left is checked, put into
-        an order in which it can run, and its types and shapes are inferred again."""
+        """Rewrites the graphs of a module in place. The return value is ignored.
+
+        The converter then verifies the module, sorts the nodes into an executable order, and infers data types and
+        shapes again."""
         raise NotImplementedError
 
 
 class PassRegistry:
-    """`PassRegistry(name, pass)` stores a pass; `PassRegistry(position, names)` lets passes run, in that order.
+    """`PassRegistry(name, pass)` registers a pass; `PassRegistry(position, names)` sets the passes that run there, in
+    order.
 
-    There is one list per position: a later one takes its place. Raises ValueError for a name of mslite's own passes.
+    Each position has one list, which a later call replaces. Raises ValueError for the name of one of mslite's passes.
     """
 
     @overload
@@ -39,15 +42,15 @@ class PassRegistry:
     def __init__(self, first: str | PassPosition, second: RunPass | PassBase | Sequence[str]) -> None:
         if isinstance(first, PassPosition):
             if isinstance(second, str) or not isinstance(second, Sequence):
-                raise TypeError("a schedule is a list of names of passes")
+                raise TypeError("a schedule must be a list of pass names")
             active().schedules[first] = tuple(second)
             return
         if not first or first in BUILT_IN:
-            raise ValueError(f"'{first}' cannot be the name of a plug-in's pass")
+            raise ValueError(f"'{first}' is not allowed as the name of a plug-in's pass")
         if isinstance(second, PassBase):
             second = second.execute
         if not callable(second):
-            raise TypeError(f"the pass '{first}' is no function and no PassBase")
+            raise TypeError(f"the pass '{first}' must be a function or a PassBase")
         active().passes[first] = Entry(second, caller_file())
 
     @staticmethod
@@ -57,7 +60,7 @@ class PassRegistry:
 
     @staticmethod
     def get_outer_schedule_task(position: PassPosition) -> tuple[str, ...]:
-        """The names of the passes that run there."""
+        """Returns the names of the passes that run at this position."""
         return active().schedules.get(position, ())
 
 
@@ -65,7 +68,8 @@ _Pass = TypeVar("_Pass", bound=RunPass)
 
 
 def scheduled_pass(position: PassPosition, name: str) -> Callable[[_Pass], _Pass]:
-    """Decorates a function: stores it as a pass of that name, and lets it run after those that are scheduled already."""
+    """Decorates a function: registers it as a pass, which runs after those that are already scheduled at the
+    position."""
 
     def register(run: _Pass) -> _Pass:
         PassRegistry(name, run)

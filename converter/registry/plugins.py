@@ -1,4 +1,4 @@
-"""Plug-ins: Python files that `plugin_path` of [registry] names, run before a conversion."""
+"""Loads plug-ins: the Python files of `plugin_path` in [registry], which run before a conversion."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _numbers = itertools.count()
 
 
 def plugin_files(text: str, folder: Path | None = None) -> tuple[Path, ...]:
-    """The files that `plugin_path` names: as they stand, or beside the configuration file.
+    """Returns the files of `plugin_path`, relative to the working directory or to the folder of the configuration file.
 
-    Raises UsageError for too many, ConversionError for C++ plug-ins and for what is not there.
+    Raises UsageError for too many files, ConversionError for C++ plug-ins and missing files.
     """
     names = [name for name in text.split(";") if name]
     if len(names) > MAX_PLUGINS:
-        raise UsageError(f"INPUT ILLEGAL: plugin_path names {len(names)} plug-ins; at most {MAX_PLUGINS} are possible")
+        raise UsageError(f"INPUT ILLEGAL: plugin_path names {len(names)} plug-ins; at most {MAX_PLUGINS} are allowed")
     return tuple(_file(name, folder) for name in names)
 
 
@@ -33,22 +33,22 @@ def _file(name: str, folder: Path | None) -> Path:
     where = f"plugin_path of [registry]: {name}"
     if name.endswith(_LIBRARIES):
         raise ConversionError(
-            f"{where}: this is a C++ plug-in, which this converter cannot load: it is written in Python. Write its parsers "
-            "and passes with mslite.converter.registry (docs/extending.md); kernels in C++ are for the runtime",
+            f"{where}: C++ plug-ins are not supported by this converter, which is written in Python. Write parsers "
+            "and passes with mslite.converter.registry (docs/extending.md); C++ kernels are loaded by the runtime",
             code=ReturnCode.NOT_SUPPORTED,
         )
     for path in (Path(name), *([folder / name] if folder is not None else [])):
         if path.is_file():
             return path
-    beside = f", and not beside the configuration file in {folder}" if folder is not None else ""
-    raise ConversionError(f"{where}: there is no such file{beside}. Correct the path", code=ReturnCode.FILE_ERROR)
+    beside = f", also not in the folder of the configuration file, {folder}" if folder is not None else ""
+    raise ConversionError(f"{where}: the file does not exist{beside}. Correct the path", code=ReturnCode.FILE_ERROR)
 
 
 @contextmanager
 def plugins(files: Sequence[Path], config: Mapping[str, Mapping[str, str]] | None = None) -> Iterator[None]:
-    """Lets what these plug-ins register hold for a while, and nothing of it afterwards.
+    """A context in which the registrations of these plug-ins are valid.
 
-    Raises ConversionError for a plug-in that cannot be run.
+    Raises ConversionError for a plug-in that fails.
     """
     own = active()
     if not files or own.plugins == tuple(files):
@@ -63,7 +63,7 @@ def plugins(files: Sequence[Path], config: Mapping[str, Mapping[str, str]] | Non
 
 
 def _run(file: Path) -> None:
-    """Runs a plug-in; modules beside it can be imported."""
+    """Runs a plug-in; it can import modules of its folder."""
     folder = str(file.resolve().parent)
     module = ModuleType(f"mslite_plugin_{next(_numbers)}_{file.stem}")
     module.__file__ = str(file)
@@ -84,13 +84,13 @@ def _run(file: Path) -> None:
 
 
 def _bad(file: Path, reason: str) -> ConversionError:
-    return ConversionError(f"{file}: this plug-in cannot be run: {reason}. Correct it, or take it out of plugin_path")
+    return ConversionError(f"{file}: the plug-in failed: {reason}. Correct it, or remove it from plugin_path")
 
 
 class ConverterContext:
-    """What plug-ins may ask of the conversion that runs."""
+    """Gives plug-ins access to the running conversion."""
 
     @staticmethod
     def get_config_info(section: str) -> dict[str, str]:
-        """The keys of a section of the configuration file, which may be a section of the plug-in's own."""
+        """Returns the keys of a section of the configuration file; plug-ins may define their own sections."""
         return dict(active().config.get(section, {}))

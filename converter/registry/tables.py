@@ -1,4 +1,4 @@
-"""What is registered: in the process, or by the plug-ins of one conversion."""
+"""The tables of registrations: those of the process, and those of one conversion with its plug-ins."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from mslite.converter.registry.entries import CustomOperator, Entry, ModelParser
 
 @dataclass
 class Tables:
-    """Everything that is registered."""
+    """All registrations."""
 
     node_parsers: dict[tuple[FmkType, str], Entry] = field(default_factory=dict)
-    """By framework and source operator."""
+    """(Framework, source operator) -> parser."""
     model_parsers: dict[str, ModelParserEntry] = field(default_factory=dict)
-    """By the format's name, which --fmk takes."""
+    """Name of the format, as in --fmk -> parser."""
     passes: dict[str, Entry] = field(default_factory=dict)
     schedules: dict[PassPosition, tuple[str, ...]] = field(default_factory=dict)
     operators: dict[str, CustomOperator] = field(default_factory=dict)
-    """By the type of Custom nodes."""
+    """Type of Custom nodes -> operator."""
     plugins: tuple[Path, ...] = ()
     """The files that were loaded."""
     config: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """The sections of the conversion's configuration file."""
 
     def copy(self) -> Tables:
-        """Tables of its own that begin with the same entries."""
+        """Returns a copy, whose changes do not affect these tables."""
         return replace(
             self,
             node_parsers=dict(self.node_parsers),
@@ -47,13 +47,13 @@ _ACTIVE: ContextVar[Tables] = ContextVar("mslite_registry", default=_PROCESS)
 
 
 def active() -> Tables:
-    """The tables that hold now: those of the conversion that runs, or else those of the process."""
+    """Returns the current tables: those of the running conversion, else those of the process."""
     return _ACTIVE.get()
 
 
 @contextmanager
 def scope(tables: Tables) -> Iterator[Tables]:
-    """Lets these tables hold for a while."""
+    """A context in which these tables are active."""
     token = _ACTIVE.set(tables)
     try:
         yield tables
@@ -62,7 +62,7 @@ def scope(tables: Tables) -> Iterator[Tables]:
 
 
 def caller_file() -> str:
-    """The file of the code outside of this package that registers something."""
+    """Returns the file of the calling code outside of this package."""
     frame = sys._getframe(1)
     while frame.f_back is not None and Path(frame.f_code.co_filename).parent == Path(__file__).parent:
         frame = frame.f_back

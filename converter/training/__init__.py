@@ -1,7 +1,8 @@
-"""From an inference graph to a training graph: forward pass, loss, gradients, and an optimizer's step on every parameter.
+"""Makes a training graph from an inference graph: forward pass, loss, gradients, and an optimizer step for each
+parameter.
 
-Parameters and the optimizer's state are variables (`ReadVariable`, `AssignVariable`), so that a training graph is an ordinary
-graph whose every run is one step; the runtime runs it, and the code generator writes it as C.
+Parameters and the state of the optimizer are variables (`ReadVariable`, `AssignVariable`), so that a training graph is
+an ordinary graph; one run is one training step. The runtime runs it, and the code generator generates C for it.
 """
 
 from mslite.converter.training.backbone import is_stored, real_behind

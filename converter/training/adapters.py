@@ -1,4 +1,5 @@
-"""Low-rank adapters (LoRA): products whose weight stays, beside which two thin matrices learn what is to be added to it."""
+"""Low-rank adapters (LoRA): the weight of a matmul is frozen, and two low-rank matrices that are added to it are
+trained."""
 
 from __future__ import annotations
 
@@ -19,17 +20,18 @@ from mslite.converter.training.named import named_constants
 from mslite.converter.training.settings import Lora
 
 A, B, SCALE = ".lora_A", ".lora_B", "lora_scale"
-"""What the names of an adapter's constants end in, behind that of the weight; the name of the scale, which all of them share. The
-runtime knows them by these names."""
+"""Suffixes of the names of an adapter's constants, after the name of the weight, and the name of the scale, which all
+adapters
+share. The runtime finds them by these names."""
 
 
 def add_adapters(graph: Graph, lora: Lora, frozen: Collection[Value], source: str) -> list[Value]:
-    """Lets the chosen products x W of a graph be x W + scale (x A^T) B^T, with A [rank, in] and B [out, rank]. Returns the constants
-    to train: A and B of each weight, and what is trained in full.
+    """Replaces the selected matmuls x W of a graph by x W + scale (x A^T) B^T, with A [rank, in] and B [out, rank].
 
-    A begins with random numbers, the same in every conversion, and B with zeros: the model computes what it did.
+    Returns the constants to train: A and B for each weight, and constants that are trained in full. A is initialized
+    with random numbers, the same in every conversion, and B with zeros, so that the outputs of the model do not change.
 
-    Raises ConversionError for names that nothing has, and where there is no product to adapt.
+    Raises ConversionError for unknown names, and if there is no matmul to adapt.
     """
     trained = [
         value for value in named_constants(graph.nodes, lora.trained, source, "lora_trained") if value not in frozen
@@ -43,7 +45,7 @@ def add_adapters(graph: Graph, lora: Lora, frozen: Collection[Value], source: st
             adapted.setdefault(weight, []).append(node)
     if not adapted:
         raise ConversionError(
-            f"{source}: no product of matrices with a constant weight is left for lora_rank to adapt",
+            f"{source}: there is no matmul with a constant weight that lora_rank could adapt",
             code=ReturnCode.NOT_SUPPORTED,
         )
     nodes, graph.nodes = graph.nodes, []
@@ -59,7 +61,7 @@ def add_adapters(graph: Graph, lora: Lora, frozen: Collection[Value], source: st
 
 
 def _is_adaptable(node: Node) -> bool:
-    """A product of rows with a matrix that is a constant."""
+    """Returns whether a node is a matmul of rows with a constant matrix."""
     if not isinstance(node.op, MatMulFusion | FullConnection) or getattr(node.op, "transpose_a", False):
         return False
     weight = node.inputs[1]
@@ -68,25 +70,26 @@ def _is_adaptable(node: Node) -> bool:
 
 
 def _is_turned(node: Node) -> bool:
-    """Whether the weight of a product is [out, in]."""
+    """Returns whether the weight of a matmul is [out, in]."""
     return isinstance(node.op, FullConnection) or bool(getattr(node.op, "transpose_b", False))
 
 
 def _is_alike_everywhere(weight: Value) -> bool:
-    """Whether all its readers are such products: what else it is, as a table of embeddings, would change with it when the adapter
-    becomes a part of it."""
+    """Returns whether all readers of the weight are such matmuls. Other uses, such as an embedding table, would change
+    when the adapter
+    is merged into the weight."""
     users = weight.users
     return all(_is_adaptable(user) for user in users) and len({_is_turned(user) for user in users}) == 1
 
 
 def _sizes(node: Node) -> tuple[int, int]:
-    """The rows and columns of x W: in and out."""
+    """Returns the rows and columns of W: in, out."""
     first, second = shape_of(node.inputs[1])
     return (second, first) if _is_turned(node) else (first, second)
 
 
 def _matrices(build: Builder, weight: Value, node: Node, rank: int) -> tuple[Value, Value]:
-    """A and B. Numbers of A lie evenly within 1 / sqrt(in), as layers begin in PyTorch."""
+    """Returns A and B. A is uniform within ±1 / sqrt(in), like the initial weights of layers in PyTorch; B is zero."""
     rows, columns = _sizes(node)
     limit = rows**-0.5
     a = np.random.default_rng(crc32(weight.name.encode())).uniform(-limit, limit, (rank, rows))
@@ -97,7 +100,7 @@ def _matrices(build: Builder, weight: Value, node: Node, rank: int) -> tuple[Val
 
 
 def _adapt(build: Builder, node: Node, a: Value, b: Value, scale: Value) -> None:
-    """Adds scale (x A^T) B^T to the result of a product."""
+    """Adds scale (x A^T) B^T to the output of a matmul."""
     x, result = node.inputs[0], node.output
     shape = shape_of(result)
     inner = (*shape[:-1], shape_of(a)[0])
@@ -105,7 +108,7 @@ def _adapt(build: Builder, node: Node, a: Value, b: Value, scale: Value) -> None
     node.outputs = (plain,)
     plain.producer = node
     op: Operator = MatMulFusion(transpose_b=True)
-    if isinstance(node.op, FullConnection):  # which makes rows of whatever it is given
+    if isinstance(node.op, FullConnection):  # it flattens its input to rows
         op = FullConnection(use_axis=node.op.use_axis, axis=node.op.axis)
     thin = build.node(op, f"{node.name}/lora/A", [x, a], inner)
     scaled = build.node(MulFusion(), f"{node.name}/lora/scaled", [thin, scale], inner)
@@ -114,7 +117,7 @@ def _adapt(build: Builder, node: Node, a: Value, b: Value, scale: Value) -> None
 
 
 def others(nodes: Sequence[Node], trained: Collection[Value]) -> set[Value]:
-    """All float constants of a graph but these: what stays beside adapters."""
+    """Returns all float constants of a graph except `trained`, which are frozen if adapters are trained."""
     known = set(trained)
     return {
         value

@@ -1,5 +1,7 @@
-"""A quantized model of which some layers are trained: what comes before the first of them stays as it is, on stored integers, and
-everything behind it computes with float values, beginning with those that the integers stand for."""
+"""Prepares a quantized model of which some layers are trained.
+
+Nodes before the first trained layer stay quantized; the trained layers and all nodes after them are dequantized.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +17,14 @@ from mslite.converter.mindir.quantized import channel_axis, is_quantized, real_n
 
 
 def is_stored(module: Module) -> bool:
-    """Whether nodes compute on stored integers."""
+    """Returns whether a module has quantized nodes."""
     return any(node.quant_type == QuantType.QUANT_ALL for node in module.main.nodes)
 
 
 def real_behind(module: Module, names: Collection[str] | None) -> None:
-    """Makes the layers of these names, and all that depends on them, compute with float values; None: all layers. Names that nothing
-    has are left to who chooses the layers."""
+    """Dequantizes the layers of these names, and all nodes that depend on them; None: all layers.
+
+    Unknown names are ignored here; the selection of layers reports them."""
     graph = module.main
     found = _behind(graph, names)
     casts: dict[Value, Value] = {}
@@ -33,7 +36,7 @@ def real_behind(module: Module, names: Collection[str] | None) -> None:
             and is_quantized(node.inputs[0])
             and node.inputs[0].producer not in found
         ):
-            continue  # it makes float values already
+            continue  # its output is float already
         node.set_inputs([_real(graph, node, place, casts, found) for place in range(len(node.inputs))])
         node.quant_type = QuantType.QUANT_NONE
         for value in node.outputs:
@@ -45,7 +48,7 @@ def real_behind(module: Module, names: Collection[str] | None) -> None:
 
 
 def _behind(graph: Graph, names: Collection[str] | None) -> set[Node]:
-    """The layers, and what depends on them."""
+    """Returns the layers and all nodes that depend on them."""
     found: set[Node] = set()
     for node in graph.nodes:
         own = [node.name, *(value.name for value in node.inputs if value.is_constant)]
@@ -71,7 +74,7 @@ def _real(graph: Graph, node: Node, place: int, casts: dict[Value, Value], found
 
 
 def _real_constant(node: Node, place: int) -> Array | None:
-    """The numbers that a constant stands for; None where it is no stored one."""
+    """Returns a dequantized constant; None if it is not a quantized constant."""
     value = node.inputs[place]
     if not value.quant and place == 2 and value.dtype is DataType.INT32 and is_quantized(node.inputs[0]):
         x, weight = node.inputs[0].quant[0].scale, [one.scale for one in node.inputs[1].quant]
@@ -82,7 +85,7 @@ def _real_constant(node: Node, place: int) -> Array | None:
 
 
 def _leave_out(graph: Graph, cast: Node) -> None:
-    """A cast of float values to themselves; a result of the model keeps its name."""
+    """Removes a cast from float to float; an output of the model keeps its name."""
     before, after = cast.inputs[0], cast.output
     if after in graph.outputs:
         before.name, after.name = after.name, before.name

@@ -1,4 +1,4 @@
-"""Makes the training graph of an inference graph: reverse-mode differentiation over MindIR."""
+"""Makes a training graph from an inference graph by reverse-mode differentiation of MindIR."""
 
 from __future__ import annotations
 
@@ -74,24 +74,27 @@ _PRODUCTS = (Conv2DFusion, Conv2dTransposeFusion, MatMulFusion, FullConnection)
 _NORMS = (LayerNormFusion, RmsNorm, InstanceNorm, ChannelsLastInstanceNorm, GroupNormFusion)
 _WITH_WEIGHTS = (*_PRODUCTS, *_NORMS, PReLUFusion, BatchNormTraining)
 _STATISTICS = (3, 4)
-"""Operands of BatchNormTraining that it moves itself: results 1 and 2."""
+"""Inputs of BatchNormTraining that it updates itself: the running statistics, outputs 1 and 2."""
 _MOST_PARTS = 8
-"""So many gradients of one value are kept before they are added up: a recurrent weight has one for each step."""
+"""Most gradients of a value that are kept before they are added: a recurrent weight has one for each step."""
 _WITHOUT_GRADIENT = ("LSTM", "GRU", "RNNSequence", "LSTMSequence", "GRUSequence")
-"""Operators whose weights are trained elsewhere."""
+"""Recurrent operators whose weights cannot be trained unless the layers are unrolled."""
 
 
 def _without_ones(shape: Shape) -> Shape:
-    """Without the dimensions of size 1 that it begins with."""
+    """Returns the shape without leading dimensions of 1."""
     first = next((i for i, size in enumerate(shape) if size != 1), len(shape))
     return shape[first:]
 
 
 @dataclass
 class TrainingGraph:
-    """`module`: outputs are `losses` losses, then the outputs of inference. `parameters`: the names of the variables that are
-    trained; each is the name of the constant in the inference model, `name/trained` where some of its channels are. `kept`: those of constants that stay although nobody froze
-    them, because nothing tells them from what is no parameter."""
+    """A training graph.
+
+    The outputs of `module` are `losses` losses, then the outputs of inference. `parameters` are the names of the
+    trained variables: the name of the constant in the inference model, or `name/trained` if only some of its channels
+    are trained. `kept` are the names of constants that are not trained because they could not be recognized as
+    parameters."""
 
     module: Module
     losses: int
@@ -103,8 +106,9 @@ class TrainingGraph:
 def training_graph(
     module: Module, settings: TrainSettings, source: str = "the model", optimizers_only: bool = False
 ) -> TrainingGraph:
-    """The training graph of `module`, which it becomes. `optimizers_only`: each step is one of MindSpore's optimizers, even where
-    simpler nodes would do.
+    """Converts `module` to a training graph, in place, and returns it.
+
+    `optimizers_only`: each step is an optimizer operator of MindSpore, even if simpler nodes are sufficient.
 
     Raises ConversionError, with all unsupported nodes.
     """
@@ -113,14 +117,15 @@ def training_graph(
 
 
 def trainable_layers(module: Module, settings: TrainSettings, source: str = "the model") -> list[TrainableLayer]:
-    """What [sparse_update] may name, in the order of the forward pass; `module` is changed. Raises ConversionError."""
+    """Returns the layers that [sparse_update] can name, in the order of the forward pass. Changes `module`. Raises
+    ConversionError."""
     if is_stored(module):
         real_behind(module, None)
     return layers_of(_prepared(module, replace(settings, sparse=()), source, Context()).candidates())
 
 
 def _prepared(module: Module, settings: TrainSettings, source: str, context: Context) -> _Differentiation:
-    """The inference graph in the form that gradients are computed of."""
+    """Normalizes the inference graph to the form that the gradient rules support."""
     if settings.batch is not None:
         with_rows(module, settings.batch)
     if settings.sparse and is_stored(module):
@@ -135,7 +140,7 @@ def _prepared(module: Module, settings: TrainSettings, source: str, context: Con
     apply_rules((transposed_norm.RULE,), module, context)
     train_dropout(graph, settings.dropout)
     without_lists(graph)
-    if not settings.only:  # who names what is trained shares what is to be shared
+    if not settings.only:  # with `only`, the caller decides which constants are shared
         own_constants(graph)
     frozen = set(named_constants(graph.nodes, settings.frozen, source, "frozen"))
     named = set(named_constants(graph.nodes, settings.trained, source, "trained"))
@@ -154,19 +159,20 @@ def _prepared(module: Module, settings: TrainSettings, source: str, context: Con
 
 
 def _choose_output(module: Module, name: str, source: str) -> None:
-    """Leaves the output of this name, or the only one. Raises ConversionError."""
+    """Removes all outputs except that of this name, or the only one. Raises ConversionError."""
     graph = module.main
     chosen = [value for value in graph.outputs if not name or value.name == name]
     if len(chosen) != 1:
         names = ", ".join(f"'{value.name}'" for value in graph.outputs)
-        reason = f"'{name}' is none of its outputs" if name else "a loss is computed of one output; it has several"
+        reason = f"'{name}' is not an output" if name else "a loss needs one output, but the model has several"
         raise ConversionError(
             f"{source}: {reason}: {names}. Choose one with output=NAME in [train_param]",
             code=ReturnCode.INPUT_PARAMETER_INVALID if name else ReturnCode.NOT_SUPPORTED,
         )
     if not chosen[0].is_static:
         raise ConversionError(
-            f"{source}: the sizes of output '{chosen[0].name}' depend on what is computed, and a loss needs fixed ones. Choose "
+            f"{source}: the shape of output '{chosen[0].name}' depends on the data, but a loss needs a fixed shape. "
+            "Choose "
             "another output with output=NAME in [train_param], or train a part that ends before it",
             code=ReturnCode.NOT_SUPPORTED,
         )
@@ -176,7 +182,7 @@ def _choose_output(module: Module, name: str, source: str) -> None:
 
 
 def _layer_states(node: Node) -> list[tuple[int, Value]]:
-    """The operands that a layer moves itself, and what it makes of them."""
+    """Returns the inputs that a layer updates itself (index), and the outputs with the new values."""
     if isinstance(node.op, BatchNormTraining):
         return list(zip(_STATISTICS, node.outputs[1:3], strict=True))
     return [(1, node.outputs[2])] if isinstance(node.op, Dropout) and len(node.inputs) > 1 else []
@@ -242,8 +248,9 @@ class _Differentiation:
         trained = [value for value in reads.values() if value in gradients]
         if not trained:
             raise ConversionError(
-                f"{self.source}: nothing can be trained: no gradient reaches a weight, because steps such as Round, and comparisons, pass none "
-                "on. Train a part without them, for example up to an output=NAME in [train_param] in front of them",
+                f"{self.source}: nothing can be trained: no gradient reaches a weight, because Round, comparisons "
+                "and similar operators have no "
+                "gradient. Train a part without them, for example up to an output=NAME before them in [train_param]",
                 code=ReturnCode.NOT_SUPPORTED,
             )
         if self.settings.clip_norm is not None:
@@ -265,7 +272,7 @@ class _Differentiation:
         return TrainingGraph(self.module, 1, names, kept, self.passes)
 
     def cut(self, build: Builder, variables: Variables, weight: Value) -> Slice:
-        """Of a weight of which some channels are trained."""
+        """Splits a weight of which only some channels are trained."""
         node, count = self.chosen.channels[weight]
         first = len(self.graph.nodes)
         self.slices[node] = sliced(build, variables, node, weight, count)
@@ -275,12 +282,13 @@ class _Differentiation:
         return self.slices[node]
 
     def _whole(self) -> Graph:
-        """For the names that are taken."""
+        """Returns a graph with all nodes, for unique names."""
         return Graph("", self.graph.inputs, self.graph.outputs, self.forward)
 
     def read_layer_states(self, variables: Variables) -> dict[str, Value]:
-        """Lets layers read running statistics and seeds from variables; what these hold afterwards. A layer that is applied again
-        goes on from what it has left."""
+        """Makes layers read running statistics and seeds from variables. Returns the new value of each variable.
+
+        A layer that is applied several times continues with its updated state."""
         after: dict[str, Value] = {}
         for node in self.forward:
             for place, result in _layer_states(node):
@@ -293,8 +301,9 @@ class _Differentiation:
     # ---- which constants are trained ----
 
     def parameters(self) -> list[Value]:
-        """Weights and biases of convolutions and products, scales and offsets of normalization, or what the settings name, in the
-        order of their use."""
+        """Returns the trained constants, in the order of use: weights and biases of convolutions and matmuls, scales
+        and offsets of
+        normalizations, or the constants that the settings name."""
         candidates = self.candidates()
         found = dict.fromkeys(value for _, _, value in candidates)
         if self.settings.sparse:
@@ -304,7 +313,7 @@ class _Differentiation:
             self.frozen |= constants - trained
             found = {value: None for value in found if value in trained}
         if not found:
-            what = "has nothing to train" if not self.frozen else "has nothing to train beside what is frozen"
+            what = "has no parameters" if not self.frozen else "has no parameters that are not frozen"
             raise ConversionError(f"{self.source}: the model {what}", code=ReturnCode.NOT_SUPPORTED)
         return list(found)
 
@@ -317,7 +326,7 @@ class _Differentiation:
         ]
 
     def kept(self, parameters: list[Value]) -> tuple[str, ...]:
-        """Of the numbers that are computed with behind layers with weights: those that are no parameters."""
+        """Returns the names of constants after layers with weights that could not be recognized as parameters."""
         known = {*parameters, *self.frozen, *self.scales.statistics}
         found = [
             value.name
@@ -343,7 +352,7 @@ class _Differentiation:
         if value.is_parameter is not None:
             return value.is_parameter
         if isinstance(node.op, Gather | GatherNd):
-            return not place  # a table of embeddings
+            return not place  # an embedding table
         if isinstance(node.op, BatchNormTraining) and place in _STATISTICS:
             return False
         if isinstance(node.op, _WITH_WEIGHTS):
@@ -352,7 +361,7 @@ class _Differentiation:
             return node in self.behind_weights
         if value in self.scales.statistics:
             return False
-        # What is added to or multiplied with channels, or heads of them: a bias, or what is left of a normalization.
+        # A vector that is added to or multiplied with channels or heads: a bias, or a part of a normalization.
         own = _without_ones(shape_of(value))
         is_vector = own != () and shape_of(node.outputs[0])[-len(own) :] == own
         if not isinstance(node.op, AddFusion | BiasAdd | MulFusion) or not is_vector:
@@ -360,7 +369,8 @@ class _Differentiation:
         return any(prod(own) in self.channels.get(other, ()) for other in node.inputs if other is not value)
 
     def _channels(self) -> dict[Value, frozenset[int]]:
-        """How many channels the products have that values come from, directly, in another shape, or by other such vectors."""
+        """Returns for each value the channel counts of the matmuls and convolutions that it comes from, through
+        reshapes and vectors."""
         found: dict[Value, frozenset[int]] = {}
         for node in self.forward:
             if isinstance(node.op, _PRODUCTS):
@@ -370,9 +380,9 @@ class _Differentiation:
         return found
 
     def untrainable(self) -> list[Blocker]:
-        """Layers whose weights would stay what they are, and are not said to be frozen."""
+        """Returns layers with weights that cannot be trained and are not frozen."""
         if self.settings.trained:
-            return []  # who names what is trained knows what is not
+            return []  # the user names the trained constants
         found = []
         for node in self.forward:
             weights = [
@@ -381,14 +391,14 @@ class _Differentiation:
                 if value.is_constant and value.dtype is DataType.FLOAT32 and value not in self.frozen
             ]
             if node.op.name in _WITHOUT_GRADIENT and weights:
-                reason = "its weights have no gradient here"
+                reason = "training of its weights is not supported"
                 found.append(Blocker(node.name, node.op.name, reason, f"Train the rest, frozen={','.join(weights)}"))
         return found
 
     # ---- gradients ----
 
     def needed(self, parameters: set[Value]) -> set[Value]:
-        """Every value that a parameter leads to, parameters among them."""
+        """Returns the parameters and all values that depend on them."""
         needed = set(parameters)
         for node in self.forward:
             if any(value in needed for value in node.inputs):
@@ -398,10 +408,13 @@ class _Differentiation:
     def backward(
         self, build: Builder, loss: LossNodes, parameters: set[Value], needed: set[Value]
     ) -> dict[Value, Value]:
-        """The gradient of the loss for the values that are needed."""
+        """Returns the gradients of the loss for the values in `needed`. Raises ConversionError with all nodes without
+        a gradient."""
         gradients: dict[Value, Value] = {loss.of: loss.gradient}
         if loss.of not in needed:
-            raise ConversionError(f"{self.source}: the output depends on no parameter", code=ReturnCode.NOT_SUPPORTED)
+            raise ConversionError(
+                f"{self.source}: the output does not depend on a parameter", code=ReturnCode.NOT_SUPPORTED
+            )
         blockers = self.untrainable()
         parts: dict[Value, list[Value]] = {loss.of: [loss.gradient]}
         for node in reversed(self.forward):
@@ -413,7 +426,7 @@ class _Differentiation:
                 found = self._gradients(build, node, known, needed, parts)
             except NoGradientError as error:
                 blockers.append(Blocker(node.name, node.op.name, error.reason, error.remedy))
-                found = list(node.inputs)  # whatever has the shape: the search for blockers goes on
+                found = list(node.inputs)  # placeholders of the right shape, to find further blockers
             for value, gradient in zip(node.inputs, found, strict=True):
                 if gradient is not None and value in needed:
                     own = parts.setdefault(value, [])
@@ -440,7 +453,7 @@ class _Differentiation:
         parts: dict[Value, list[Value]],
     ) -> list[Value | None]:
         if not all(value.is_static for value in (*node.inputs, *node.outputs)):
-            raise NoGradientError("it has sizes that depend on what is computed")
+            raise NoGradientError("its shape depends on the data")
         if self.settings.straight_through and isinstance(node.op, Round):
             return [known[0]]
         call = Call(node, build, tuple(value in needed for value in node.inputs))
@@ -449,7 +462,7 @@ class _Differentiation:
             return of_several(call, known)
         rule = RULES.get(node.op.name)
         if rule is None or any(known[1:]) or known[0] is None:
-            raise NoGradientError("this operator has no gradient here")
+            raise NoGradientError("its gradient is not supported")
         if node in self.gates:
             return gate_gradient(call, known[0], self.gates[node])
         if node in self.slices:
@@ -460,7 +473,7 @@ class _Differentiation:
         return rule(call, known[0])
 
     def _add_up(self, build: Builder, value: Value, found: list[Value]) -> None:
-        """Early, what would take much memory until the end."""
+        """Adds up gradients early if keeping them would need much memory."""
         name = f"Gradients/{value.name}/sum"
         waiting = [part for part in found if is_small_product(part)]
         if sum(rows_of(part) for part in waiting) >= MOST_ROWS:
@@ -470,14 +483,14 @@ class _Differentiation:
             found[:] = [*waiting, build.node(AddN(), name, others, shape_of(value))]
 
     def _join(self, build: Builder, found: list[Value], name: str) -> None:
-        """Makes one product of the small ones among the gradients of a value."""
+        """Merges the small matmuls among the gradients of a value into one."""
         products = [part for part in found if is_small_product(part)]
         if len(products) >= FEWEST_PRODUCTS:
             others = [part for part in found if part not in products]
             found[:] = [*others, sum_of_products(build, products, name)]
 
     def _total(self, build: Builder, value: Value, parts: dict[Value, list[Value]]) -> Value | None:
-        """The sum of what all readers of a value say."""
+        """Returns the sum of the gradients from all readers of a value, or None."""
         found = parts.get(value, [])
         if len(found) > 1:
             name = f"Gradients/{value.name}/sum"

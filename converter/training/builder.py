@@ -1,4 +1,4 @@
-"""Adds nodes to a graph, one after the other."""
+"""Appends nodes to a graph."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ def _value(name: str, shape: Shape) -> Value:
 
 
 class Builder:
-    """Appends to `graph`; names are made unique."""
+    """Appends nodes with unique names to `graph`."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self._taken = {node.name for node in graph.nodes} | {value.name for value in graph.values()}
 
     def name(self, wish: str) -> str:
-        """`wish`, or `wish_1`, …"""
+        """Returns a unique name: `wish`, or `wish_1`, …"""
         found, number = wish, 0
         while found in self._taken:
             number += 1
@@ -33,7 +33,7 @@ class Builder:
         return found
 
     def nodes(self, op: Operator, name: str, inputs: list[Value], shapes: list[Shape]) -> tuple[Value, ...]:
-        """A node with float32 results of these shapes."""
+        """Adds a node with float32 outputs of these shapes and returns the outputs."""
         name = self.name(name)
         names = [name] if len(shapes) == 1 else [f"{name}_o:{i}" for i in range(len(shapes))]
         outputs = tuple(_value(one, shape) for one, shape in zip(names, shapes, strict=True))
@@ -41,22 +41,22 @@ class Builder:
         return outputs
 
     def node(self, op: Operator, name: str, inputs: list[Value], shape: Shape) -> Value:
-        """A node with one float32 result."""
+        """Adds a node with one float32 output and returns it."""
         return self.nodes(op, name, inputs, [shape])[0]
 
     def value(self, name: str, shape: Shape) -> Value:
-        """A float32 result that a node is to be given."""
+        """Returns a new float32 value for the output of a node."""
         return _value(self.name(name), shape)
 
     def constant(self, name: str, data: npt.ArrayLike) -> Value:
         return constant(self.name(name), data, Format.NHWC)
 
     def sizes(self, name: str, shape: Shape) -> Value:
-        """A shape as an int32 constant."""
+        """Returns a shape as an int32 constant."""
         return self.constant(name, np.asarray(shape, np.int32))
 
     def reshaped(self, value: Value, shape: Shape, name: str) -> Value:
-        """The same elements in another shape; nothing where it has that shape."""
+        """Adds a Reshape unless the value already has the shape."""
         if value.shape == shape:
             return value
         return self.node(Reshape(), name, [value, self.sizes(f"{name}/shape", shape)], shape)
@@ -67,7 +67,7 @@ class Builder:
         return self.node(BroadcastTo(shape=shape), name, [value, self.sizes(f"{name}/shape", shape)], shape)
 
     def slice(self, value: Value, begin: Shape, shape: Shape, name: str) -> Value:
-        """The part of `value` that begins at `begin`."""
+        """Adds a slice of `value` with this begin and shape."""
         op = SliceFusion(axes=tuple(range(len(shape))))
         return self.node(
             op, name, [value, self.sizes(f"{name}/begin", begin), self.sizes(f"{name}/size", shape)], shape

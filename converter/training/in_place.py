@@ -1,4 +1,5 @@
-"""MindSpore's training graphs, whose optimizers and assignments change constants in place, with variables instead."""
+"""Converts MindSpore's training graphs, in which optimizers and assignments change constants in place, to graphs with
+variables."""
 
 from __future__ import annotations
 
@@ -20,14 +21,14 @@ from mslite.converter.training.passes import with_steps
 from mslite.converter.training.variables import LEARNING_RATE, Variables
 
 STATES = {"SGD": (3, 5), "ApplyMomentum": (1,), "Adam": (1, 2), "AdamWeightDecay": (1, 2)}
-"""Optimizer -> the operands that it changes besides the weight, in the order of its results here."""
+"""Optimizer -> the inputs that it changes besides the weight, in the order of its outputs."""
 _RATES = {"SGD": 2, "ApplyMomentum": 2, "Adam": 5, "AdamWeightDecay": 3}
 _SHAPED = ("Conv2DBackpropInputFusion", "Conv2DBackpropFilterFusion", "DeConv2DGradFilter")
 _CHANNELS_FIRST = (Format.NCHW, Format.KCHW)
 
 
 def is_training(module: Module) -> bool:
-    """Whether a module holds optimizers that change their operands."""
+    """Returns whether a module has optimizers that change their inputs."""
     return any(
         node.op.name in STATES and len(node.outputs) <= len(STATES[node.op.name])
         for graph in module.graphs
@@ -36,17 +37,18 @@ def is_training(module: Module) -> bool:
 
 
 def adopted_graph(module: Module, source: str = "the model") -> TrainingGraph:
-    """The training graph with variables of a graph that has gradients and optimizers already; `module` becomes it.
+    """Converts a module with gradients and optimizers to a training graph with variables, in place, and returns it.
 
-    The outputs are the losses that the graph has, then what its loss is computed of: the results of inference.
+    The outputs are the losses of the graph, then the inputs of the loss: the outputs of inference.
 
-    Raises ConversionError where it has no loss, or an optimizer changes what is no constant.
+    Raises ConversionError if it has no loss, or an optimizer changes a value that is not a constant.
     """
     graph = module.main
     losses = loss_nodes(graph.nodes)
     if not losses:
         raise ConversionError(
-            f"{source}: no node is the loss: its name must contain 'loss_fct', '_loss_fn' or 'SigmoidCrossEntropy'",
+            f"{source}: the loss was not found: the name of its node must contain 'loss_fct', '_loss_fn' or "
+            "'SigmoidCrossEntropy'",
             code=ReturnCode.NOT_SUPPORTED,
         )
     made = {id(value) for node in losses for value in node.outputs}
@@ -70,7 +72,7 @@ class _Adoption:
         self.reads: dict[Value, Value] = {}
 
     def run(self) -> tuple[str, ...]:
-        """Rewrites the nodes; the names of the weights."""
+        """Rewrites the nodes and returns the names of the weights."""
         nodes = list(self.graph.nodes)
         self.graph.nodes = []
         changing = [node for node in nodes if node.op.name in (*STATES, "Assign", "AssignAdd")]
@@ -97,18 +99,18 @@ class _Adoption:
         return tuple(dict.fromkeys(trained))
 
     def variable(self, node: Node, value: Value, name: str) -> None:
-        """All readers of the constant `value` read a variable."""
+        """Makes all readers of the constant `value` read a variable."""
         if value in self.reads.values():
             return
         if value.data is None or value.dtype is not DataType.FLOAT32:
             raise ConversionError(
-                f"{self.source}: {node.op.name} '{node.name}' changes '{value.name}', which is no float32 constant",
+                f"{self.source}: {node.op.name} '{node.name}' changes '{value.name}', which is not a float32 constant",
                 code=ReturnCode.NOT_SUPPORTED,
             )
         if name in self.variables.first:
             name = self.build.name(name)
         users = list(dict.fromkeys(value.users))
-        if not value.shape:  # a number: kept as one element
+        if not value.shape:  # a scalar is stored as a vector of one element
             flat = constant(self.build.name(f"{value.name}/flat"), np.asarray(value.data).reshape(1), Format.NHWC)
             read = self.variables.read(name, flat)
         else:
@@ -122,7 +124,7 @@ class _Adoption:
         return str(getattr(read.producer.op, "variable", read.name))
 
     def optimizer(self, node: Node) -> None:
-        """The optimizer with all its results, which are assigned."""
+        """Adds the outputs of an optimizer, and assigns them to variables."""
         states = [node.inputs[0], *(node.inputs[place] for place in STATES[node.op.name])]
         shapes = [value.shape or (1,) for value in states]
         inputs = list(node.inputs)
@@ -140,7 +142,7 @@ class _Adoption:
         self.variables.assign(self.name_of(target), self.build.reshaped(value, shape, f"{node.name}/shaped"))
 
     def shape_of_result(self, node: Node) -> None:
-        """Sizes of gradients are written as the kernels want them: channels last."""
+        """Converts shape inputs of gradients to channels last, which the kernels need."""
         if node.op.name == "FlattenGrad":
             node.op = Reshape()
         if node.op.name not in _SHAPED or len(node.inputs) < 3 or node.inputs[2].data is None:

@@ -1,4 +1,4 @@
-"""Losses: the mean loss of a step, and its gradient for the model's output."""
+"""Adds losses: the mean loss of a step, and its gradient with respect to the model's output."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from mslite.converter.training.gradients import shape_of
 from mslite.converter.training.settings import Loss
 
 PREFIX = "Default/_loss_fn-"
-"""MindSpore's runtime knows the nodes of a loss by such names."""
+"""Prefix of the names of loss nodes, by which MindSpore's runtime finds them."""
 
 
 @dataclass
 class LossNodes:
-    """`loss` [1] of `labels` and the value `of`, and the gradient of it for that value."""
+    """The `loss` [1] for `labels` and the value `of`, and its gradient with respect to `of`."""
 
     loss: Value
     labels: Value
@@ -32,8 +32,9 @@ class LossNodes:
 
 
 def add_loss(build: Builder, kind: Loss, output: Value, source: str, scale: float = 1.0) -> LossNodes:
-    """Adds the loss of the model's output, its labels, and the gradient, multiplied by `scale`. Raises ConversionError where they do not
-    fit."""
+    """Adds the loss of the model's output, its labels, and the gradient multiplied by `scale`.
+
+    Raises ConversionError if the output has the wrong shape or type."""
     of = _before_probabilities(kind, _channels_last(kind, output))
     shape = shape_of(of)
     if kind in (Loss.SOFTMAX, Loss.SPARSE_SOFTMAX) and len(shape) < 2:
@@ -54,12 +55,12 @@ def add_loss(build: Builder, kind: Loss, output: Value, source: str, scale: floa
 
 
 def _channels_last(kind: Loss, output: Value) -> Value:
-    """Of sequences and images whose channels a last Transpose makes their second dimension: the classes are the channels."""
+    """Returns the input of a last Transpose to channels first: the classes must be the last dimension."""
     if kind not in (Loss.SOFTMAX, Loss.SPARSE_SOFTMAX) or len(shape_of(output)) < 3:
         return output
     node = output.producer
     if node is not None and node.op.name in ("Squeeze", "Reshape") and _larger(node.inputs[0]) == _larger(output):
-        node = node.inputs[0].producer  # a sequence is an image of one row
+        node = node.inputs[0].producer  # the Reshape of a sequence, which is an image of one row
     if node is None or node.op.name != "Transpose" or node.inputs[1].data is None:
         return output
     rank, order = len(shape_of(node.output)), [int(axis) for axis in node.inputs[1].array().reshape(-1)]
@@ -67,12 +68,12 @@ def _channels_last(kind: Loss, output: Value) -> Value:
 
 
 def _larger(value: Value) -> list[int]:
-    """Its dimensions that are not 1."""
+    """Returns the dimensions that are not 1."""
     return [size for size in shape_of(value) if size != 1]
 
 
 def _before_probabilities(kind: Loss, output: Value) -> Value:
-    """Cross entropies are computed of logits: what a last Softmax or sigmoid is given."""
+    """Returns the logits, which cross entropies need: the input of a last Softmax or sigmoid, else the output."""
     node = output.producer
     if node is None:
         return output
@@ -163,10 +164,10 @@ _FRAGMENTS = ("loss_fct", "_loss_fn", "SigmoidCrossEntropy")
 
 
 def loss_nodes(nodes: list[Node]) -> list[Node]:
-    """The nodes that MindSpore's naming calls a loss."""
+    """Returns the loss nodes, by MindSpore's names."""
     return [node for node in nodes if of_training(node) and "Gradients" not in node.name]
 
 
 def of_training(node: Node) -> bool:
-    """Whether the node's name says that it is part of the loss or of its gradients."""
+    """Returns whether a node is part of the loss or of gradients, by its name."""
     return any(fragment in node.name for fragment in _FRAGMENTS)

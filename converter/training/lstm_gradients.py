@@ -1,4 +1,4 @@
-"""Gradients of LSTM layers in two nodes, as MindSpore's training graphs have them."""
+"""Merges the two gradient nodes of LSTM layers in MindSpore's training graphs."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from mslite.converter.mindir.ops.recurrent import LSTM
 from mslite.converter.mindir.ops.training import LSTMGrad, LSTMGradData, LSTMGradWeight
 
 _INTERMEDIATE = 3
-"""Result of LSTM, and operand of LSTMGradWeight."""
+"""Index of the intermediate results in the outputs of LSTM and the inputs of LSTMGradWeight."""
 _DATA_INTERMEDIATE = 7
-"""Operand of LSTMGradData."""
+"""Index of the intermediate results in the inputs of LSTMGradData."""
 
 
 def join_lstm_gradients(graph: Graph, source: str) -> None:
-    """LSTMGradData leaves the gradients of the gates in the layer's intermediate results, and LSTMGradWeight reads them there: both
-    become one LSTMGrad in the place of the first, which needs no such results.
+    """Replaces LSTMGradData and LSTMGradWeight by one LSTMGrad at the position of the first.
 
-    Raises ConversionError where the layer is not there.
+    LSTMGradData writes the gradients of the gates into the layer's intermediate results, where LSTMGradWeight reads
+    them; LSTMGrad does not need these. Raises ConversionError if the layer is missing.
     """
     for node in [node for node in graph.nodes if isinstance(node.op, LSTMGradData)]:
         joined = _joined(graph, node, source)
@@ -31,7 +31,8 @@ def _joined(graph: Graph, data: Node, source: str) -> Node:
     is_whole = layer is not None and isinstance(layer.op, LSTM) and len(layer.inputs) == _INTERMEDIATE + 1
     if kept is None or layer is None or not is_whole or layer.outputs[_INTERMEDIATE:][:1] != (kept,):
         raise ConversionError(
-            f"{source}: LSTMGradData '{data.name}': no LSTM with flat weights gives the intermediate results that it reads",
+            f"{source}: LSTMGradData '{data.name}': its intermediate results do not come from an LSTM with flat "
+            "weights",
             code=ReturnCode.NOT_SUPPORTED,
         )
     weight = next((n for n in graph.nodes if isinstance(n.op, LSTMGradWeight) and kept in n.inputs), None)

@@ -1,4 +1,4 @@
-"""Which constants names in [train_param] stand for."""
+"""Finds the constants that [train_param] names."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from mslite.converter.spelling import meant
 
 
 def named_constants(nodes: Sequence[Node], names: Collection[str], source: str, key: str) -> list[Value]:
-    """The constants of these names, and of the layers of these names, in the order of their use. `layer` also stands for `layer.weight` and `layer/Conv`,
-    `*` for any characters. `key`: where the names come from.
+    """Returns the constants with these names, and those of layers with these names, in the order of use.
 
-    Raises ConversionError for a name that nothing has.
+    `layer` also matches `layer.weight` and `layer/Conv`; `*` matches any characters. `key` is the key of the names,
+    for messages. Raises ConversionError for an unknown name.
     """
     pairs = [
         (node, value)
@@ -33,7 +33,7 @@ def named_constants(nodes: Sequence[Node], names: Collection[str], source: str, 
         if not these:
             known = {text for node, value in pairs for text in (value.name, node.name)}
             raise ConversionError(
-                f"{source}: {key} names '{name}', which is no constant and no layer of the model{meant(name, known)}",
+                f"{source}: {key} names '{name}', which is not a constant or layer of the model{meant(name, known)}",
                 code=ReturnCode.INPUT_PARAMETER_INVALID,
             )
         found |= these

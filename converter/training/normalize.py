@@ -1,5 +1,8 @@
-"""Brings an inference graph to the form that gradients are computed of: activations as nodes of their own, batch normalization
-and scales as products and sums (its statistics stay those of the model), and another number of rows where that is asked for."""
+"""Normalizes an inference graph to the form that the gradient rules support.
+
+Fused activations become separate nodes; batch normalization with the model's statistics and scales become
+multiplications and additions; the batch size is changed if requested.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ from mslite.converter.passes.rules import conv_scale
 
 
 def with_rows(module: Module, rows: int) -> None:
-    """Gives the inputs `rows` rows, and constant shapes that name the old number the new one."""
+    """Changes the batch size of the inputs to `rows`, also in constant shapes."""
     graph = module.main
     old = {value.shape[0] for value in graph.inputs if value.shape}
     for value in graph.inputs:
@@ -43,21 +46,21 @@ def with_rows(module: Module, rows: int) -> None:
 
 
 def check_trainable(module: Module, source: str, has_integers: bool = False) -> None:
-    """Raises ConversionError for what no training graph can be made of: control flow, open sizes, quantized values, but for those
-    of layers that stay."""
+    """Raises ConversionError for control flow, dynamic dimensions, and quantized values outside of frozen layers."""
     if len(module.graphs) > 1:
-        raise _refusal(source, "the model has control flow, which has no gradient", "Train a part without it")
+        raise _refusal(source, "the model has control flow, whose gradient is not supported", "Train a part without it")
     for value in module.main.inputs:
         if not value.is_static:
             remedy = (
-                f"Give all its sizes, in the layout of the source, as --inputShape={value.name}:32,...; batch_size in [train_param] "
-                "gives the first alone"
+                f"Give its shape, in the layout of the source, as --inputShape={value.name}:32,...; batch_size in "
+                "[train_param] "
+                "sets the first dimension only"
             )
-            raise _refusal(source, f"input '{value.name}' has sizes that the model leaves open", remedy)
+            raise _refusal(source, f"input '{value.name}' has dynamic dimensions", remedy)
     narrow = [node for node in module.main.nodes if int(node.quant_type) != 0 or any(v.quant for v in node.outputs)]
     if narrow and not has_integers:
         raise ConversionError(
-            f"{source}: quantized models are not trained",
+            f"{source}: quantized models cannot be trained",
             tuple(
                 Blocker(
                     node.name,
@@ -77,8 +80,10 @@ def _refusal(source: str, reason: str, remedy: str) -> ConversionError:
 
 @dataclass
 class Scales:
-    """What came out of batch normalization and scales: vectors that are trained behind layers with weights, and those that keep
-    the model's statistics. `weights`: constants of recurrent layers, which are trained wherever they stand."""
+    """Constants from batch normalization and scales: `trained` ones, after layers with weights, and `statistics` of
+    the model.
+
+    `weights` are the constants of unrolled recurrent layers, which are always trained."""
 
     trained: set[Value] = field(default_factory=set)
     statistics: set[Value] = field(default_factory=set)
@@ -86,11 +91,11 @@ class Scales:
 
 
 def take_apart(graph: Graph) -> Scales:
-    """Fused activations, batch normalization and scales as nodes of their own."""
+    """Splits fused activations, batch normalization and scales into separate nodes."""
     found = Scales()
     for node in list(graph.nodes):
         kind = getattr(node.op, "activation_type", ActivationType.NO_ACTIVATION)
-        is_stored = node.quant_type is QuantType.QUANT_ALL  # stays as it is
+        is_stored = node.quant_type is QuantType.QUANT_ALL  # quantized nodes are not changed
         if (
             not isinstance(node.op, activation.Activation)
             and kind is not ActivationType.NO_ACTIVATION
@@ -106,12 +111,13 @@ def take_apart(graph: Graph) -> Scales:
 
 
 def fold_frozen_norms(module: Module, frozen: set[Value], context: Context) -> None:
-    """Makes batch normalization part of the convolution before it where both are frozen; what they become is frozen, too."""
+    """Folds batch normalization into the convolution before it if both are frozen; the new constants are frozen,
+    too."""
     rule = conv_scale.BATCH_NORM
 
     def check(match: Match, context: Context) -> str | None:
         constants = [*match.node("conv").inputs[1:], *match.root.inputs[1:3]]
-        return rule.check(match, context) if frozen.issuperset(constants) else "not all of it is frozen"
+        return rule.check(match, context) if frozen.issuperset(constants) else "a constant is not frozen"
 
     def rewrite(match: Match, graph: Graph) -> None:
         rule.rewrite(match, graph)
@@ -121,7 +127,7 @@ def fold_frozen_norms(module: Module, frozen: set[Value], context: Context) -> N
 
 
 def train_batch_norm(graph: Graph, frozen: set[Value]) -> None:
-    """Lets batch normalization take the statistics of the batch, but where its scale is frozen."""
+    """Makes batch normalization use the statistics of the batch, unless its scale is frozen."""
     for node in list(graph.nodes):
         op = node.op
         if not isinstance(op, FusedBatchNorm) or len(node.outputs) > 1 or node.inputs[1] in frozen:
@@ -141,8 +147,9 @@ def train_batch_norm(graph: Graph, frozen: set[Value]) -> None:
 
 
 def _as_pixels(graph: Graph, node: Node) -> None:
-    """Gives the normalization of a matrix its rows as images of one pixel: of matrices MindSpore's runtime keeps the biased variance,
-    and the source, like every other framework, the unbiased one."""
+    """Reshapes the rows of a matrix to images of one pixel before a normalization: for matrices MindSpore's runtime
+    stores the biased
+    variance, while the source framework stores the unbiased variance."""
     x, y = node.inputs[0], node.outputs[0]
     assert x.shape is not None
     rows, channels = x.shape
@@ -164,7 +171,7 @@ def _as_pixels(graph: Graph, node: Node) -> None:
 
 
 def train_dropout(graph: Graph, drops: bool) -> None:
-    """Gives each Dropout a seed of its own, or takes it out."""
+    """Gives each Dropout its own seed, or removes it."""
     layers = [node for node in graph.nodes if isinstance(node.op, Dropout)]
     for number, node in enumerate(layers):
         x, y = node.inputs[0], node.outputs[0]
@@ -181,7 +188,7 @@ def train_dropout(graph: Graph, drops: bool) -> None:
 
 
 def without_lists(graph: Graph) -> None:
-    """Tensors that are cut into a list only to be joined again, as recurrent loops leave them, stay tensors."""
+    """Removes splits of tensors into lists that are joined again, which unrolled loops leave."""
     for node in list(graph.nodes):
         cut = node.inputs[0].producer if isinstance(node.op, TensorListStack) else None
         if cut is not None and isinstance(cut.op, TensorListFromTensor) and bypass(graph, node, cut.inputs[0]):
@@ -189,8 +196,11 @@ def without_lists(graph: Graph) -> None:
 
 
 def own_constants(graph: Graph) -> None:
-    """Gives each layer its own: exporters let layers that begin alike, with ones and zeros, share them. Layers that are one in
-    the source share weights that are not all the same, too. A batch normalization shares all of its constants, or none."""
+    """Duplicates constants that exporters share between different layers because their initial values are equal (ones,
+    zeros).
+
+    Layers that are one layer in the source also share constants with different elements; these stay shared. A batch
+    normalization shares all of its constants or none."""
     owners: dict[Value, tuple[Node, int]] = {}
     norms: dict[tuple[Value, ...], Node] = {}
     for node in graph.nodes:
@@ -221,7 +231,7 @@ def _is_uniform(value: Value) -> bool:
 
 
 def _is_one_layer(first: Node, second: Node) -> bool:
-    """Whether they share other numbers, or both stand between layers that do."""
+    """Returns whether two nodes share non-uniform constants, or are both between nodes that do."""
     if _share_weights(first, second):
         return True
     pairs = ((_before(first), _before(second)), (_behind(first), _behind(second)))
@@ -243,11 +253,11 @@ def _own_numbers(node: Node) -> list[Value]:
 
 
 _NEAR = 8
-"""So many nodes away a neighbor may be."""
+"""Largest distance, in nodes, to a neighbor with constants."""
 
 
 def _before(node: Node) -> Node | None:
-    """The nearest node before it with numbers of its own."""
+    """Returns the nearest node before it with non-uniform constants."""
     for _ in range(_NEAR):
         producer = node.inputs[0].producer if node.inputs else None
         if producer is None or _own_numbers(producer):
@@ -284,7 +294,7 @@ def _split_activation(graph: Graph, node: Node, kind: ActivationType) -> None:
 
 
 def _split_normalization(graph: Graph, node: Node, found: Scales) -> None:
-    """y = (x f + g) scale + offset, f = 1 / sqrt(variance + epsilon) and g = -mean f."""
+    """Splits batch normalization: y = (x f + g) scale + offset, f = 1 / sqrt(variance + epsilon) and g = -mean f."""
     op = node.op
     assert isinstance(op, BatchNorm | FusedBatchNorm)
     x, *rest = node.inputs

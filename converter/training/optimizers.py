@@ -1,4 +1,4 @@
-"""The optimizer's step on one parameter, and the state that it keeps."""
+"""Adds the optimizer step of each parameter, and the state of the optimizer."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ from mslite.converter.training.sparse_descent import NAMED, is_sum_of_rows
 from mslite.converter.training.variables import Variables
 
 _INNER = "/preconditioned/"
-"""Part of the names of nodes between a gradient and the optimizer that belong to the step: the runtime, which adds up gradients
-of several steps, takes what comes before them for the gradient."""
+"""Part of the names of nodes between a gradient and the optimizer that belong to the step. The runtime, which can
+accumulate
+gradients of several steps, uses the value before them as the gradient."""
 _PRECONDITIONED = (Optimizer.ADAMW, Optimizer.ADAGRAD, Optimizer.RMSPROP)
 
 
@@ -31,8 +32,9 @@ _CLIP = "Default/optimizer-clip"
 
 
 def clipped(build: Builder, gradients: list[Value], limit: float) -> list[Value]:
-    """The gradients, shorter where the norm of all of them is above `limit`. It belongs to the step: of several steps' gradients
-    the sum is made shorter."""
+    """Scales the gradients down if their global norm exceeds `limit`. This is part of the step: accumulated gradients
+    are clipped as a
+    sum."""
     squares = []
     for number, gradient in enumerate(gradients):
         name = f"{_CLIP}/{number}"
@@ -58,23 +60,25 @@ _READERS = {
     "alpha": (Optimizer.RMSPROP,),
     "epsilon": (*_ADAMS, Optimizer.ADAGRAD, Optimizer.RMSPROP),
 }
-"""Which optimizers read a number."""
+"""Setting -> optimizers that read it."""
 
 
 def check_numbers(settings: TrainSettings, source: str) -> None:
-    """Raises ConversionError where the user has given a number that the optimizer does not read."""
+    """Raises ConversionError for a setting that the optimizer does not read."""
     for key, readers in _READERS.items():
         if key in settings.stated and settings.optimizer not in readers:
             names = "|".join(one.value for one in readers)
             raise ConversionError(
-                f"{source}: {key} goes with optimizer={names}, not with {settings.optimizer.value}: choose one of them, or "
-                f"leave {key} out",
+                f"{source}: {key} applies to optimizer={names}, not to {settings.optimizer.value}: choose one of "
+                "them, or "
+                f"leave out {key}",
                 code=ReturnCode.INPUT_PARAMETER_INVALID,
             )
 
 
 class Steps:
-    """Adds an optimizer's steps; what all parameters share is made once. Names are those of MindSpore's training graphs."""
+    """Adds optimizer steps; nodes that all parameters share are added once. Names are those of MindSpore's training
+    graphs."""
 
     def __init__(
         self, build: Builder, variables: Variables, settings: TrainSettings, optimizers_only: bool = False
@@ -84,13 +88,15 @@ class Steps:
         self._numbers: dict[str, Value] = {}
         self._optimizers_only = optimizers_only
         self.sparse = 0
-        """How many tables change in the rows that were read."""
-        decays = settings.optimizer is Optimizer.ADAM and settings.weight_decay  # without correction of its bias
+        """Number of tables of which only the rows that were read are updated."""
+        decays = settings.optimizer is Optimizer.ADAM and settings.weight_decay  # without bias correction
         if settings.optimizer in (Optimizer.ADAM, Optimizer.ADAMW) and not decays:
             self._powers = [self._power("beta1", settings.beta1), self._power("beta2", settings.beta2)]
 
     def _power(self, name: str, beta: float) -> Value:
-        """beta ** t in step t = 1, 2, … It is a result: a graph that changes constants in place may do so before it is read."""
+        """Returns beta ** t in step t = 1, 2, … as the output of a node, because a graph with in-place updates may
+        change the variable
+        before it is read."""
         before = self._variables.state(f"{name}_power", np.ones(1))
         now = self._node(MulFusion(), f"{name}_power", [before, self._number(name, beta)], (1,))
         self._variables.assign(f"{name}_power", now)
@@ -108,7 +114,7 @@ class Steps:
         return f"Default/optimizer-{self._settings.optimizer.value}/{name}"
 
     def add(self, name: str, weight: Value, gradient: Value) -> None:
-        """The step on the variable `name`, which holds `weight`."""
+        """Adds the step on the variable `name` with the value `weight`."""
         kind, decay = self._settings.optimizer, self._decay_of(name)
         if kind in _PRECONDITIONED:
             self._descent(name, weight, self._preconditioned(name, weight, gradient))
@@ -124,7 +130,8 @@ class Steps:
     def _decay_of(self, name: str) -> float:
         return 0.0 if any(is_named(name, one) for one in self._settings.undecayed) else self._settings.weight_decay
 
-    # ---- optimizers that MindSpore's files have none of: what they make of the gradient, and a plain descent by it ----
+    # ---- optimizers without a MindSpore operator: they precondition the gradient; then a plain descent step follows
+    # ----
 
     def _preconditioned(self, name: str, weight: Value, gradient: Value) -> Value:
         settings, shape = self._settings, shape_of(weight)
@@ -157,7 +164,7 @@ class Steps:
         return self._node(MulFusion(), f"{name}{_INNER}{what}", [a, b], shape_of(a))
 
     def _mean(self, state: str, value: Value, factor: str, kept: float) -> Value:
-        """A mean that moves: kept of what it was, the rest of `value`."""
+        """Adds a moving average: kept * old + (1 - kept) * value."""
         before = self._zeros(state, value)
         old = self._times(state, "old", before, self._number(factor, kept))
         new = self._times(state, "new", value, self._number(f"rest_of_{factor}", 1 - kept))
@@ -172,7 +179,7 @@ class Steps:
         return self._node(AddFusion(), f"{name}{_INNER}decayed", [step, decay], shape_of(weight))
 
     def _by_root(self, name: str, value: Value, square: Value) -> Value:
-        """value / (sqrt(square) + epsilon)."""
+        """Adds value / (sqrt(square) + epsilon)."""
         root = self._node(Sqrt(), f"{name}{_INNER}root", [square], shape_of(square))
         epsilon = self._number("epsilon", self._settings.epsilon)
         spread = self._node(AddFusion(), f"{name}{_INNER}spread", [root, epsilon], shape_of(square))
@@ -184,7 +191,7 @@ class Steps:
         return self._variables.state(name, np.zeros(shape_of(weight), np.float32))
 
     def _results(self, op: Operator, name: str, inputs: list[Value], states: dict[str, Value], how: str = "") -> None:
-        """The optimizer's node; its results are the weight and the states, in that order."""
+        """Adds the optimizer node; its outputs are the weight and the states, in that order."""
         weight = inputs[0]
         shapes = [shape_of(weight), *(shape_of(value) for value in states.values())]
         results = self._build.nodes(op, self._named(f"{how}{op.name}-{name}"), inputs, shapes)
@@ -199,7 +206,7 @@ class Steps:
         self._results(op, name, [weight, accumulator, self._rate, gradient, momentum], {moments: accumulator})
 
     def _descent(self, name: str, weight: Value, gradient: Value) -> None:
-        """By nodes, which need no state, or by SGD."""
+        """Adds gradient descent as plain nodes, which have no state, or as SGD."""
         if self._optimizers_only:
             self._decayed(name, weight, gradient, 0.0)
             return

@@ -1,4 +1,5 @@
-"""Sums of products that add up few rows each: the gradient of a weight that many nodes read, as in the steps of a recurrent layer."""
+"""Merges sums of matmuls with few rows: the gradients of a weight that many nodes read, such as the steps of a
+recurrent layer."""
 
 from __future__ import annotations
 
@@ -11,13 +12,13 @@ from mslite.converter.training.builder import Builder
 from mslite.converter.training.gradients import shape_of
 
 FEWEST_PRODUCTS = 3
-"""Of which one product of joined operands is made."""
+"""Least number of matmuls that are merged."""
 MOST_ROWS = 256
-"""So many rows make a product as fast as it gets; their operands are kept until then."""
+"""Number of rows after which a larger matmul is not faster; their inputs are kept until then."""
 
 
 def is_small_product(value: Value) -> bool:
-    """Whether it is the transposed a times b, matrices that have few rows, in common."""
+    """Returns whether a value is a^T b of two matrices with few rows."""
     node = value.producer
     if node is None or not isinstance(node.op, MatMulFusion) or len(node.inputs) != 2 or value.users:
         return False
@@ -27,14 +28,16 @@ def is_small_product(value: Value) -> bool:
 
 
 def rows_of(product: Value) -> int:
-    """Those that are added up in a product whose first operand is transposed."""
+    """Returns the number of rows that a matmul with a transposed first input sums over."""
     assert product.producer is not None
     return shape_of(product.producer.inputs[0])[0]
 
 
 def sum_of_products(build: Builder, products: Sequence[Value], name: str) -> Value:
-    """The sum of small products as one: of their operands below each other. Each number of it is added up in one go, and no
-    product has memory of its own. Nobody reads the products themselves any more."""
+    """Returns the sum of small matmuls as one matmul of their concatenated inputs, which needs no memory for the
+    single results.
+
+    The outputs of the single matmuls are not used any more."""
     nodes = [value.producer for value in products if value.producer is not None]
     joined = []
     for place in (0, 1):

@@ -1,4 +1,4 @@
-"""The parts of a training graph by what they are for, and their order."""
+"""The forward pass, backward pass and optimizer steps of a training graph, and their order."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from mslite.converter.mindir.ops.state import AssignVariable, ReadVariable
 
 @dataclass
 class Passes:
-    """The nodes of each pass, in their order; those of the loss are in none."""
+    """The nodes of each pass, in order; the nodes of the loss are in none of them."""
 
     forward: list[Node] = field(default_factory=list)
     gradients: dict[Node, Node] = field(default_factory=dict)
-    """Each with the node of the forward pass that it belongs to."""
+    """Node of the backward pass -> its node of the forward pass."""
     steps: list[list[Node]] = field(default_factory=list)
-    """The optimizer's, by parameter."""
+    """The nodes of the optimizer, for each parameter."""
 
     def renewed(self, old: Sequence[Node], new: Sequence[Node]) -> Passes:
-        """The same of a copy, whose nodes `new` are those of `old`."""
+        """Returns the passes of a copy of the graph; `new` are the copies of the nodes `old`."""
         copy = dict(zip(old, new, strict=True))
         return Passes(
             [copy[node] for node in self.forward if node in copy],
@@ -30,8 +30,9 @@ class Passes:
 
 
 def with_steps(others: Iterable[Node], steps: Sequence[Sequence[Node]]) -> list[Node]:
-    """`others` with each step as soon as its gradient is complete and nobody reads the old parameter any more: the memory of the
-    gradient is free from then on, and the parameter may change where it is."""
+    """Inserts each step into `others` as soon as its gradient is complete and the old parameter is not read any more.
+
+    The memory of the gradient is then free, and the parameter can be updated in place."""
     ordered = list(others)
     place = {node: i for i, node in enumerate(ordered)}
     behind: dict[int, list[Node]] = {}

@@ -1,8 +1,8 @@
-"""Recurrent layers step by step, in products and functions of single numbers that have gradients.
+"""Unrolls recurrent layers into matmuls and element-wise operators with gradients.
 
-MindSpore Lite has a gradient for its LSTM alone. Step by step, every layer trains with operators that it has, and so do first
-states, projections and peepholes; the price is a graph that grows with the number of steps. The weights stay the constants that
-they are in the source, cut up in the graph.
+MindSpore Lite has a gradient for its LSTM only. Unrolled, all layers can be trained with its operators, including
+initial states, projections and peepholes, but the graph grows with the number of steps. The weights stay the constants
+of the source, which are sliced in the graph.
 """
 
 from __future__ import annotations
@@ -33,20 +33,21 @@ _FUNCTIONS = {
 }
 _ONNX_ORDER = (0, 1, 2, 3)
 _FLAT_ORDER = (0, 3, 1, 2)
-"""Where flat weights, whose gates stand in the order i f c o, have i o f c."""
+"""Positions of the gates i o f c in flat weights, which have the order i f c o."""
 
 
 @dataclass
 class Unrolled:
-    """`weights`: the constants that layers multiply with or add. `masks`: which steps of which sequence count."""
+    """The constants of unrolled layers: `weights` are trained; `masks` mark the steps within each sequence."""
 
     weights: set[Value] = field(default_factory=set)
     masks: set[Value] = field(default_factory=set)
 
 
 def unroll_layers(graph: Graph, frozen: set[Value], context: Context) -> Unrolled:
-    """Writes the recurrent layers of the graph step by step, but for those that have no such form, and those that no gradient
-    can be asked of: their nodes stay."""
+    """Unrolls the recurrent layers of a graph, except unsupported ones and frozen ones that need no gradient; these
+    are not
+    changed."""
     found = Unrolled()
     behind_trained: set[Node] = set()
     for node in list(graph.nodes):
@@ -70,12 +71,12 @@ def unroll_layers(graph: Graph, frozen: set[Value], context: Context) -> Unrolle
     return found
 
 
-# ---- the operands, whatever the operator ----
+# ---- a common form of the inputs of all operators ----
 
 
 @dataclass
 class _Direction:
-    """What one direction multiplies with and adds; matrices are [results, operands]."""
+    """The weights of one direction; matrices are [out, in]."""
 
     w: Value
     r: Value
@@ -99,7 +100,7 @@ class _Layer:
     lengths: Value | None = None
     order: Sequence[int] = _ONNX_ORDER
     is_flat: bool = False
-    """MINDIR's form: y is [time, batch, directions * state]."""
+    """The form of MINDIR files: y is [time, batch, directions * state]."""
 
     @property
     def name(self) -> str:
@@ -107,14 +108,14 @@ class _Layer:
 
 
 def _read(node: Node, writer: Writer) -> _Layer:
-    """Raises Blocked for what is not written step by step."""
+    """Reads a layer. Raises Blocked if it cannot be unrolled."""
     op = node.op
     inputs = list(node.inputs)
     if inputs[0].rank != 3 or not inputs[0].is_static:
-        raise Blocked("the sizes of its input are open", "Give them with --inputShape")
+        raise Blocked("its input has dynamic dimensions", "Fix the input shapes with --inputShape")
     if isinstance(op, LSTM):
         if op.zoneout_cell or op.zoneout_hidden:
-            raise Blocked("its states are mixed with those of the last step (zoneout)", "Train a part without it")
+            raise Blocked("zoneout is not supported", "Train a part without it")
         if len(inputs) == 4:
             return _flat(op, inputs, writer)
         general: General = LSTMSequence(
@@ -140,7 +141,7 @@ def _read(node: Node, writer: Writer) -> _Layer:
 
 def _general(op: General, inputs: list[Value], writer: Writer) -> _Layer:
     if getattr(op, "rounding", 0) or getattr(op, "has_normalization", False) or getattr(op, "input_is_rest", False):
-        raise Blocked("its state is rounded, or its gates are normalized", "Train a part without it")
+        raise Blocked("a quantized state or normalized gates are not supported", "Train a part without it")
     rest = iter(inputs[3:])
 
     def optional(flag: str) -> Value | None:
@@ -161,7 +162,7 @@ def _general(op: General, inputs: list[Value], writer: Writer) -> _Layer:
         own = _Direction(_part(w, place, writer), _part(r, place, writer))
         if bias is not None:
             own.bias = _part(bias, place, writer, 0, rows)
-            # Front ends of formats with one bias fill the other with zeros: there it stays.
+            # Front ends of formats with one bias set the other to zeros, which are not trained.
             if getattr(op, "linear_before_reset", False) or not _is_zero(bias, rows):
                 own.state_bias = _part(bias, place, writer, rows, rows)
         given = [None if _is_zero(state) else state for state in states]
@@ -176,19 +177,19 @@ def _general(op: General, inputs: list[Value], writer: Writer) -> _Layer:
 
 
 def _swapped(state: Value, swap: Value, writer: Writer) -> Value:
-    """Directions first; constants stay constants."""
+    """Transposes a state to directions first; constants stay constants."""
     if state.data is not None:
         return writer.const(np.swapaxes(state.data, 0, 1), name=state.name)
     return writer.emit(Transpose(), state, swap)
 
 
 def _is_zero(value: Value | None, first: int = 0) -> bool:
-    """Whether it is left out, or constant zeros from entry `first` of the last dimension on."""
+    """Returns whether a value is omitted, or constant zeros from element `first` of the last dimension on."""
     return value is None or (value.data is not None and not np.any(value.data[..., first:]))
 
 
 def _cut(value: Value, begin: Sequence[int], size: Sequence[int], shape: Sequence[int], writer: Writer) -> Value:
-    """The part of `value` that begins at `begin`, in another shape."""
+    """Adds a slice of `value`, reshaped to `shape`."""
     if tuple(size) != value.shape:
         op = SliceFusion(axes=tuple(range(len(begin))))
         value = writer.emit(op, value, writer.ints(*begin), writer.ints(*size))
@@ -196,7 +197,8 @@ def _cut(value: Value, begin: Sequence[int], size: Sequence[int], shape: Sequenc
 
 
 def _part(value: Value, place: int, writer: Writer, first: int = 0, count: int | None = None) -> Value:
-    """Of one direction, without that dimension; `count` of the last dimension's entries from `first` on."""
+    """Adds the slice of one direction, without that dimension; `count` elements of the last dimension from `first`
+    on."""
     _, *rest = shape_of(value)
     begin = [place, *[0] * (len(rest) - 1), first]
     rest[-1] = rest[-1] if count is None else count
@@ -204,7 +206,8 @@ def _part(value: Value, place: int, writer: Writer, first: int = 0, count: int |
 
 
 def _flat(op: LSTM, inputs: list[Value], writer: Writer) -> _Layer:
-    """MINDIR's weights, one vector: kind by kind with one bias, or direction by direction with two."""
+    """Reads the weights of MINDIR files, one vector: with one bias ordered by kind, with two biases ordered by
+    direction."""
     x, hidden, cell, flat = inputs
     units, width, count = op.hidden_size, shape_of(x)[2], 2 if op.bidirectional else 1
     state, rows = op.proj_size or units, 4 * units
@@ -213,7 +216,7 @@ def _flat(op: LSTM, inputs: list[Value], writer: Writer) -> _Layer:
     (size,) = shape_of(flat)
     by_kind = size == count * (rows * (width + state) + projected + biases)
     if not by_kind and size != count * (rows * (width + state) + projected + 2 * biases):
-        raise Blocked(f"its {size} weights do not fit its sizes", "Export the model again")
+        raise Blocked(f"the number of its weights, {size}, does not match its sizes", "Export the model again")
     at = 0
 
     def cut(*shape: int) -> Value:
@@ -248,7 +251,7 @@ class _Unrolling:
     writer: Writer
 
     def run(self) -> tuple[list[Value], list[Value]]:
-        """The results of the layer, and the masks."""
+        """Returns the outputs of the layer, and the masks."""
         layer, writer = self.layer, self.writer
         steps = shape_of(layer.x)[0]
         masks = self._masks(steps)
@@ -280,7 +283,8 @@ class _Unrolling:
         return Concat(axis=axis) if self.layer.is_flat else Stack(axis=axis)
 
     def _masks(self, steps: int) -> list[Value] | None:
-        """For each step 1 where a sequence goes on, else 0, [batch, 1]; None where all go on to the end."""
+        """Returns a mask [batch, 1] for each step, 1 within a sequence, else 0; None if all sequences have the full
+        length."""
         if self.layer.lengths is None:
             return None
         if self.layer.lengths.data is None:
@@ -293,7 +297,7 @@ class _Unrolling:
 
 @dataclass
 class _Steps:
-    """One direction of a layer; states are [batch, size], None before the first step where they are zeros."""
+    """One direction of a layer. States are [batch, size]; None before the first step if they are zeros."""
 
     layer: _Layer
     weights: _Direction
@@ -301,12 +305,12 @@ class _Steps:
     masks: list[Value] | None
     writer: Writer
     turned: dict[Value, Value] = field(default_factory=dict)
-    """Matrices, [operands, results]: turned around once for all steps."""
+    """Transposed matrices, [in, out], shared by all steps."""
     cuts: dict[tuple[Value, int, int], Value] = field(default_factory=dict)
-    """Rows of weights, by the first and their number, cut once for all steps."""
+    """Slices of weights by first row and number of rows, shared by all steps."""
 
     def run(self, steps: int, backward: bool) -> tuple[Value, list[Value]]:
-        """y [time, batch, state], and the last states."""
+        """Returns y [time, batch, state], and the last states."""
         inputs = self._inputs(steps)
         hidden, cell = self.weights.hidden, self.weights.cell
         ys: dict[int, Value] = {}
@@ -323,7 +327,7 @@ class _Steps:
         return y, [state for state in (hidden, cell) if state is not None]
 
     def _kept(self, new: Value, old: Value | None, step: int) -> Value:
-        """The new state, which is zero where a sequence has ended, and there the old one."""
+        """Returns the new state, or the old state if a sequence has ended."""
         if old is None:
             return new
         assert self.masks is not None
@@ -361,11 +365,12 @@ class _Steps:
         return [value] if count == 1 else list(self.writer.many(Split(output_num=count, axis=axis), [value], count))
 
     def _resets_late(self) -> bool:
-        """The candidate's bias of the state goes through the reset gate."""
+        """Returns whether the recurrent bias of the candidate is multiplied by the reset gate."""
         return isinstance(self.layer.op, GRUSequence) and self.layer.op.linear_before_reset
 
     def _inputs(self, steps: int) -> list[Value]:
-        """What x adds to the gates in each step, [batch, gates], with the biases that no gate changes."""
+        """Returns the contribution of x to the gates for each step, [batch, gates], with the biases that no gate
+        multiplies."""
         x, bias = self.layer.x, self.weights.bias
         if bias is not None and self.weights.state_bias is not None and not self._resets_late():
             bias = self._add(bias, self.weights.state_bias)

@@ -1,7 +1,7 @@
-"""The learning rate of a step: a variable, times what a schedule makes of the number of the step.
+"""Adds the learning rate of a step: a variable, times the factor of a schedule.
 
-With t = 0, 1, 2, … the number of the step, W `warmup_steps`, D `decay_steps`, s = max(t - W, 0) and p = min(s / D, 1), the factor is
-that of warming up, min((t + 1) / W, 1), times
+With the number of the step t = 0, 1, 2, …, W `warmup_steps`, D `decay_steps`, s = max(t - W, 0) and p = min(s / D, 1),
+the factor is the warm-up, min((t + 1) / W, 1), times
 
     Cosine       (1 + cos(pi p)) / 2
     Step         decay_rate ** floor(s / D)
@@ -29,11 +29,11 @@ _FIRST_OF_CYCLE = 1 / 25
 _LAST_OF_CYCLE = _FIRST_OF_CYCLE / 1e4
 _NAME = "Default/optimizer-schedule"
 STEP = "schedule_step"
-"""The variable that counts the updates, [1]."""
+"""Name of the variable that counts the updates, [1]."""
 
 
 def scheduled(build: Builder, variables: Variables, settings: TrainSettings) -> Value:
-    """The rate of this step, [1]."""
+    """Returns the learning rate of the step, [1]."""
     rate = variables.state(LEARNING_RATE, np.asarray([settings.learning_rate]))
     if settings.schedule is Schedule.CONSTANT and not settings.warmup_steps:
         return rate
@@ -44,7 +44,8 @@ class _Schedule:
     def __init__(self, build: Builder, variables: Variables, settings: TrainSettings) -> None:
         self._build, self._settings = build, settings
         before = variables.state(STEP, np.zeros(1))
-        # A result: a graph that changes constants in place may do so before another node reads the old one.
+        # The output of a node, because a graph with in-place updates may change the variable before another node reads
+        # it.
         self._next = self._node(AddFusion(), "next", before, 1.0)
         variables.assign(STEP, self._next)
 
@@ -71,18 +72,18 @@ class _Schedule:
         return self._build.node(op, f"{_NAME}/{name}", values, (1,))
 
     def _share(self, first: int, steps: int) -> Value:
-        """(t - first) / steps, at least 0; the next step is t + 1."""
+        """Returns (t - first) / steps, at least 0; t + 1 is the number of the next step."""
         behind = self._node(AddFusion(), "behind", self._next, -float(first + 1))
         return self._node(MulFusion(), "share", self._node(Maximum(), "since", behind, 0.0), 1.0 / steps)
 
     def _within(self, step: Value, first: int, steps: int) -> Value:
-        """(step - first) / steps between 0 and 1."""
+        """Returns (step - first) / steps, clamped to [0, 1]."""
         shifted = self._node(AddFusion(), "shifted", step, -float(first)) if first else step
         share = self._node(MulFusion(), "part", shifted, 1.0 / steps)
         return self._node(Minimum(), "whole", self._node(Maximum(), "positive", share, 0.0), 1.0)
 
     def _wave(self, share: Value, first: float, last: float) -> Value:
-        """From `first` to `last` along half a cosine."""
+        """Returns the value between `first` and `last` along half a cosine."""
         wave = self._node(Cos(), "cosine", self._node(MulFusion(), "angle", share, math.pi))
         return self._node(
             AddFusion(), "wave", self._node(MulFusion(), "height", wave, (first - last) / 2), (first + last) / 2
@@ -99,7 +100,7 @@ class _Schedule:
         share = self._share(settings.warmup_steps, settings.decay_steps)
         if settings.schedule in (Schedule.STEP, Schedule.EXPONENTIAL):
             if settings.schedule is Schedule.STEP:
-                # A multiple of the inverse may be just below a whole number.
+                # A multiple of the inverse may be slightly below an integer.
                 share = self._node(Floor(), "times", self._node(AddFusion(), "over", share, 0.5 / settings.decay_steps))
             return self._node(ExpFusion(scale=math.log(settings.decay_rate)), "decay", share)
         share = self._node(Minimum(), "end", share, 1.0)

@@ -1,4 +1,4 @@
-"""How a model is trained, as [train_param] of a configuration says it."""
+"""Reads the training settings from [train_param] of a configuration."""
 
 from __future__ import annotations
 
@@ -39,29 +39,33 @@ _LARGEST = float(np.finfo(np.float32).max)
 _MOST_STEPS = 1 << 24
 """Steps are counted in float32."""
 _RISE = 0.3
-"""The part of its steps in which OneCycle rises, where nothing is said."""
+"""Default share of the steps in which OneCycle rises."""
 
 
 def settings_of_sections(
     sections: Mapping[str, Mapping[str, str]], defaults: TrainSettings = _PLAIN, keys: Mapping[str, str] | None = None
 ) -> TrainSettings:
-    """The settings of [train_param] and [sparse_update] of a configuration; `keys` say more than the file. Raises UsageError."""
+    """Returns the settings of [train_param] and [sparse_update]; `keys` override those of the file. Raises
+    UsageError."""
     own = {**sections.get(SECTION, {}), **(keys or {})}
     if SPARSE_SECTION not in sections:
         return train_settings(own, defaults)
-    # Channels are trained where batch normalization is part of the weights: its statistics would move all of them.
+    # To train single channels, batch normalization must be folded into the weights: its statistics would change all
+    # channels.
     settings = train_settings(own, replace(defaults, batch_norm=BatchNorm.FROZEN))
     for key, contradicts in (("frozen", bool(settings.frozen)), ("batch_norm", settings.batch_norm is BatchNorm.TRAIN)):
         if contradicts:
             raise UsageError(
-                f"INPUT ILLEGAL: {key}={own[key]} in [{SECTION}] does not go with [{SPARSE_SECTION}], which names all that is "
-                "trained: leave one of them out"
+                f"INPUT ILLEGAL: {key}={own[key]} in [{SECTION}] cannot be combined with [{SPARSE_SECTION}], which "
+                "names all trained "
+                "layers: leave out one of them"
             )
     return replace(settings, sparse=layer_updates(sections[SPARSE_SECTION]))
 
 
 def train_settings(keys: Mapping[str, str], defaults: TrainSettings = _PLAIN) -> TrainSettings:
-    """The settings of [train_param]; `defaults` where it says nothing. Raises UsageError for an impossible value."""
+    """Returns the settings of [train_param], with `defaults` for missing keys. Raises UsageError for an invalid
+    value."""
     check_keys(keys, SECTION, _KEYS)
 
     def number(key: str, otherwise: float, below: float = math.inf) -> float:
@@ -77,8 +81,9 @@ def train_settings(keys: Mapping[str, str], defaults: TrainSettings = _PLAIN) ->
     warmup_steps = whole("warmup_steps", rises, _MOST_STEPS)
     if schedule is Schedule.ONE_CYCLE and not 0 < warmup_steps < decay_steps:
         raise UsageError(
-            f"INPUT ILLEGAL: OneCycle rises for warmup_steps={warmup_steps} of its decay_steps={decay_steps} steps; it must be "
-            "some of them, and fewer than all"
+            "INPUT ILLEGAL: OneCycle needs warmup_steps between 1 and decay_steps - 1, not "
+            f"warmup_steps={warmup_steps} with "
+            f"decay_steps={decay_steps}"
         )
     return TrainSettings(
         loss=_choice("loss", keys["loss"], Loss) if "loss" in keys else defaults.loss,
@@ -109,7 +114,7 @@ def train_settings(keys: Mapping[str, str], defaults: TrainSettings = _PLAIN) ->
         if "sparse_embeddings" in keys
         else defaults.sparse_embeddings,
         lora=_lora(keys),
-        stated=frozenset(keys) - {"frozen"},  # more constants may stay
+        stated=frozenset(keys) - {"frozen"},  # frozen may be extended
     )
 
 
@@ -121,7 +126,7 @@ def _lora(keys: Mapping[str, str]) -> Lora | None:
     if "lora_rank" not in keys:
         alone = next((key for key in keys if key.startswith("lora_")), None)
         if alone is not None:
-            raise UsageError(f"INPUT ILLEGAL: {alone} needs lora_rank, the columns that adapters have")
+            raise UsageError(f"INPUT ILLEGAL: {alone} needs lora_rank, the rank of the adapters")
         return None
     alpha = _number("lora_alpha", keys["lora_alpha"], math.inf) if "lora_alpha" in keys else None
     rank = _whole("lora_rank", keys["lora_rank"], 1 << 16)
@@ -133,15 +138,15 @@ _NEEDS = {
     "decay_rate": (Schedule.STEP, Schedule.EXPONENTIAL),
     "power": (Schedule.POLYNOMIAL,),
 }
-"""Which schedules read a key."""
+"""Key -> schedules that read it."""
 
 
 def _check_schedule(keys: Mapping[str, str], schedule: Schedule) -> None:
-    """Raises UsageError where a key does not go with the schedule, or is missing."""
+    """Raises UsageError for a key that the schedule does not read, or a missing key."""
     for key, readers in _NEEDS.items():
         if key in keys and schedule not in readers:
             names = "|".join(one.value for one in readers)
-            raise UsageError(f"INPUT ILLEGAL: {key} goes with schedule={names}, not with {schedule.value}")
+            raise UsageError(f"INPUT ILLEGAL: {key} applies to schedule={names}, not to {schedule.value}")
     if schedule in _NEEDS["decay_steps"] and "decay_steps" not in keys:
         raise UsageError(
             f"INPUT ILLEGAL: schedule={schedule.value} needs decay_steps, the number of steps of its decay"
@@ -156,7 +161,7 @@ def _choice(key: str, text: str, kind: type[_Choice]) -> _Choice:
 
 
 def _number(key: str, text: str, below: float) -> float:
-    """A number of float32 above 0, or 0 where that says something, and below a limit. Raises UsageError."""
+    """Returns a float32 above 0 (or from 0, for some keys) and below a limit. Raises UsageError."""
     try:
         value = float(text)
     except ValueError:
@@ -165,13 +170,13 @@ def _number(key: str, text: str, below: float) -> float:
     is_there = value <= _LARGEST and np.float32(value) > 0  # in float32
     if value < below and (is_there or (value == 0 and from_0)):
         return value
-    limit = " that float32 has" if math.isinf(below) else f" and below {below:g}"
+    limit = " in the range of float32" if math.isinf(below) else f" and below {below:g}"
     raise UsageError(f"INPUT ILLEGAL: {key} must be a number {'from 0' if from_0 else 'above 0'}{limit}, not '{text}'")
 
 
 def _whole(key: str, text: str, most: int) -> int:
-    """A whole number from 1, or from 0 where that says something. Raises UsageError."""
+    """Returns an integer from 1, or from 0 for some keys. Raises UsageError."""
     least = 0 if key in _FROM_0 else 1
     if text.isascii() and text.isdecimal() and len(text) < 20 and least <= int(text) <= most:
         return int(text)
-    raise UsageError(f"INPUT ILLEGAL: {key} must be a whole number from {least} to {most}, not '{text}'")
+    raise UsageError(f"INPUT ILLEGAL: {key} must be an integer from {least} to {most}, not '{text}'")

@@ -1,4 +1,4 @@
-"""What a model is trained with."""
+"""The settings of training."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from typing import Any
 
 
 class Loss(Enum):
-    """The function that training makes small; the value is its name on the command line."""
+    """The function that training minimizes; the value is its name on the command line."""
 
     SPARSE_SOFTMAX = "SparseSoftmaxCrossEntropy"
-    """Of logits (or of probabilities, whose Softmax is left out) and int32 labels, one for each row; the mean."""
+    """Mean over rows, of logits (or probabilities, whose Softmax is removed) and int32 labels, one for each row."""
     SOFTMAX = "SoftmaxCrossEntropy"
-    """The same with a float distribution for each row."""
+    """The same, with a float distribution for each row as labels."""
     SIGMOID = "SigmoidCrossEntropy"
-    """Of logits (or of the sigmoid's results) and float labels; the mean over all elements."""
+    """Mean over elements, of logits (or outputs of a sigmoid) and float labels."""
     SQUARED = "MeanSquaredError"
     ABSOLUTE = "MeanAbsoluteError"
     SMOOTH_L1 = "SmoothL1"
-    """Squares below a distance of 1, distances above; the mean."""
+    """Mean of squares for differences below 1, of absolute values above."""
 
 
 class Optimizer(Enum):
-    """How parameters follow their gradients; the value is its name on the command line."""
+    """The optimizer; the value is its name on the command line."""
 
     SGD = "SGD"
     MOMENTUM = "Momentum"
@@ -35,20 +35,20 @@ class Optimizer(Enum):
     ADAGRAD = "Adagrad"
     RMSPROP = "RMSProp"
     ADAM_WEIGHT_DECAY = "AdamWeightDecay"
-    """MindSpore's: as AdamW, but nothing corrects that the moments begin with 0."""
+    """MindSpore's variant of AdamW without bias correction."""
 
 
 class BatchNorm(Enum):
-    """What batch normalization computes in training; the value is its name in [train_param]."""
+    """The mode of batch normalization in training; the value is its name in [train_param]."""
 
     TRAIN = "Train"
-    """It divides by the statistics of the batch, and moves those of inference towards them."""
+    """Normalizes with the statistics of the batch, and updates the running statistics."""
     FROZEN = "Frozen"
-    """What it computes in inference, by the statistics of the model."""
+    """Normalizes with the running statistics, as in inference."""
 
 
 class Schedule(Enum):
-    """What becomes of the learning rate (`schedules.py`); the value is its name in [train_param]."""
+    """The schedule of the learning rate (`schedules.py`); the value is its name in [train_param]."""
 
     CONSTANT = "Constant"
     COSINE = "Cosine"
@@ -60,12 +60,12 @@ class Schedule(Enum):
 
 @dataclass(frozen=True)
 class LayerUpdate:
-    """What of a layer is trained, where not everything is."""
+    """The part of a layer that is trained."""
 
     share: Fraction = Fraction(0)
-    """Of the input channels of its weights."""
+    """Share of the input channels of its weights."""
     channels: int = 0
-    """The number of these channels, where it is said so."""
+    """Number of these channels, if given as a number."""
     bias: bool = False
 
     @property
@@ -75,15 +75,15 @@ class LayerUpdate:
 
 @dataclass(frozen=True)
 class Lora:
-    """Low-rank adapters: instead of a weight, two thin matrices beside it are trained (`adapters.py`)."""
+    """Low-rank adapters: two low-rank matrices are trained instead of a weight (`adapters.py`)."""
 
     rank: int
     alpha: float | None = None
-    """What they add is multiplied by alpha / rank; None: by one."""
+    """The scale of adapters is alpha / rank; None: 1."""
     layers: frozenset[str] = frozenset()
-    """Names of weights, or of layers, that get adapters; none: all products."""
+    """Names of weights or layers that get adapters; empty: all matmuls."""
     trained: frozenset[str] = frozenset()
-    """Those that are trained in full, as a new head."""
+    """Names of constants or layers that are trained in full, such as a new head."""
 
     @property
     def scale(self) -> float:
@@ -92,67 +92,67 @@ class Lora:
 
 @dataclass(frozen=True)
 class TrainSettings:
-    """Loss and optimizer, with the optimizer's numbers."""
+    """Loss, optimizer and all other settings of training."""
 
     loss: Loss = Loss.SPARSE_SOFTMAX
     optimizer: Optimizer = Optimizer.SGD
     learning_rate: float = 0.01
     momentum: float = 0.9
-    """Of MOMENTUM and NESTEROV."""
+    """For MOMENTUM and NESTEROV."""
     weight_decay: float = 0.0
     undecayed: frozenset[str] = frozenset()
-    """Names of constants that weight decay leaves out."""
+    """Names of constants without weight decay."""
     beta1: float = 0.9
     beta2: float = 0.999
     epsilon: float = 1e-8
     alpha: float = 0.99
-    """Of RMSPROP: how much of the mean of squares stays."""
+    """For RMSPROP: smoothing factor of the mean of squares."""
     clip_norm: float | None = None
-    """The largest norm of all gradients together: larger ones are made that long."""
+    """Limit of the global norm of the gradients."""
     schedule: Schedule = Schedule.CONSTANT
     warmup_steps: int = 0
     decay_steps: int = 1
     decay_rate: float = 0.1
-    """Of STEP and EXPONENTIAL."""
+    """For STEP and EXPONENTIAL."""
     power: float = 1.0
-    """Of POLYNOMIAL."""
+    """For POLYNOMIAL."""
     gradient_scale: float = 1.0
-    """What the gradient of the loss is multiplied by; the loss that is shown stays."""
+    """Factor of the gradient of the loss; the reported loss does not change."""
     batch_norm: BatchNorm = BatchNorm.FROZEN
     dropout: bool = False
-    """Whether Dropout drops in training."""
+    """Whether Dropout is active in training."""
     batch: int | None = None
-    """Rows of a step, where the model was made for another number."""
+    """Batch size of a step, if it differs from the model's."""
     output: str = ""
-    """The output of which the loss is computed, where there are several."""
+    """The output that the loss uses, if there are several."""
     memory: int | None = None
-    """Bytes that training may take: weights, what the optimizer keeps, and all that a step computes."""
+    """Bytes that training may use: weights, optimizer state, and the arena of a step."""
     frozen: frozenset[str] = frozenset()
-    """Names of constants, or of layers, that stay as they are (`named.py`)."""
+    """Names of constants or layers that are not trained (`named.py`)."""
     trained: frozenset[str] = frozenset()
-    """Names of constants that are trained although nothing else says that they are parameters."""
+    """Names of constants that are trained although they cannot be recognized as parameters."""
     sparse: tuple[tuple[str, LayerUpdate], ...] = ()
-    """The layers that are trained, and what of them (`sparse.py`); none: all of all."""
+    """The layers that are trained, and which part of them (`sparse.py`); empty: all."""
     sparse_embeddings: bool = False
-    """Whether a step changes the rows of tables that were read, and touches no others."""
+    """Whether a step updates only those rows of tables that were read."""
     lora: Lora | None = None
-    """Adapters; without them all parameters are trained."""
+    """The adapters; None: all parameters are trained."""
     only: frozenset[str] = frozenset()
-    """Names of the constants that are trained, and no others; none: those that look like parameters."""
+    """Names of the constants that are trained, exclusively; empty: those that are recognized as parameters."""
     straight_through: bool = False
-    """Whether rounding passes gradients on as they are (models that learn to be rounded); else it has none."""
+    """Whether rounding passes gradients through unchanged, for quantization-aware training; else it has no gradient."""
     stated: frozenset[str] = frozenset()
-    """The settings that the user has given."""
+    """Names of the settings that the user has given."""
 
     def completed(self, found: Mapping[str, Any]) -> TrainSettings:
-        """These, and what was `found` in the model where the user has given nothing."""
+        """Returns the settings, with those `found` in the model for settings that the user has not given."""
         return replace(self, **{name: value for name, value in found.items() if name not in self.stated})
 
     @property
     def trains_batch_norm(self) -> bool:
-        """Whether it takes the statistics of the batch; beside adapters it stays."""
+        """Whether batch normalization uses the statistics of the batch; not with adapters."""
         return self.batch_norm is BatchNorm.TRAIN and self.lora is None
 
 
 TRAINS_ALL = TrainSettings(batch_norm=BatchNorm.TRAIN, dropout=True)
-"""As the model was trained before."""
+"""The defaults of --trainModel: batch normalization and Dropout as in the original training."""

@@ -1,8 +1,8 @@
-"""Sparse updates: of some layers the bias is trained, or the weights of some input channels, and everything else stays.
+"""Sparse updates: only the biases of some layers, or the weights of some of their input channels, are trained.
 
-After Lin et al. 2022, "On-Device Training Under 256KB Memory". A weight of which channels are trained is two constants, joined
-in front of its layer: the trained channels, which come first, and the others. Their gradient is computed of those channels of
-the layer's input alone, so that nothing else of it is kept for the backward pass.
+After Lin et al. 2022, "On-Device Training Under 256KB Memory". A weight with trained channels is stored as two
+constants, which are concatenated before its layer: the trained channels, which come first, and the others. The
+gradient needs only the same channels of the layer's input, so that only these are kept for the backward pass.
 """
 
 from __future__ import annotations
@@ -34,17 +34,18 @@ from mslite.converter.training.variables import Variables
 
 SECTION = "sparse_update"
 _FORM = (
-    "write weights, weights:1/4 (a share of the input channels), weights:8 (so many), bias, or two of them with a comma"
+    "write weights, weights:1/4 (a share of the input channels), weights:8 (a number of them), bias, or two of "
+    "these with a comma"
 )
 
 Candidate = tuple[Node, int, Value]
-"""A constant that could be trained: the layer, which operand of it, and the constant."""
+"""A constant that could be trained: the layer, the index of the input, and the constant."""
 
 
 def layer_updates(keys: Mapping[str, str]) -> tuple[tuple[str, LayerUpdate], ...]:
-    """What [sparse_update] says: a layer's name and what of it is trained. Raises UsageError."""
+    """Returns the settings of [sparse_update]: names of layers, and the trained part of each. Raises UsageError."""
     if not keys:
-        raise UsageError(f"INPUT ILLEGAL: [{SECTION}] names no layer: layer=weights:1/4,bias says what is trained")
+        raise UsageError(f"INPUT ILLEGAL: [{SECTION}] needs the name of a layer, such as layer=weights:1/4,bias")
     return tuple((name, _layer_update(name, text)) for name, text in keys.items())
 
 
@@ -57,7 +58,7 @@ def _layer_update(name: str, text: str) -> LayerUpdate:
         elif is_weights and not found.trains_weights:
             found = _with_amount(found, name, part)
         else:
-            raise UsageError(f"INPUT ILLEGAL: [{SECTION}] {name}={text}: '{part}' says nothing; {_FORM}")
+            raise UsageError(f"INPUT ILLEGAL: [{SECTION}] {name}={text}: '{part}' is not valid; {_FORM}")
     return found
 
 
@@ -80,28 +81,29 @@ def _with_amount(update: LayerUpdate, name: str, part: str) -> LayerUpdate:
 
 @dataclass
 class Chosen:
-    """`whole`: constants that are trained; `channels`: of those of which some channels are, the layer and how many."""
+    """The trained constants: `whole` ones; `channels` maps those with some trained channels to the layer and the
+    number."""
 
     whole: dict[Value, None] = field(default_factory=dict)
     channels: dict[Value, tuple[Node, int]] = field(default_factory=dict)
 
 
 def choose(candidates: Sequence[Candidate], updates: Sequence[tuple[str, LayerUpdate]], source: str) -> Chosen:
-    """What the configuration names. Raises ConversionError for what it cannot mean, all of it at once."""
+    """Returns the constants that the configuration selects. Raises ConversionError with all problems."""
     found = Chosen()
     problems = []
     for name, update in updates:
         own = [one for one in candidates if is_named(one[0].name, name) or is_named(one[2].name, name)]
         if not own:
             known = {node.name for node, _, _ in candidates}
-            problems.append(f"'{name}' is no layer with weights{meant(name, known)}")
+            problems.append(f"'{name}' is not a layer with weights{meant(name, known)}")
             continue
         layers = dict.fromkeys(node for node, _, _ in own)
         every = [one for one in candidates if one[0] in layers]
         problems += _add(found, every, name, update)
     if problems:
         raise ConversionError(
-            "\n".join([f"{source}: [{SECTION}] does not fit the model", *(f"  {one}" for one in problems)]),
+            "\n".join([f"{source}: [{SECTION}] does not match the model:", *(f"  {one}" for one in problems)]),
             code=ReturnCode.INPUT_PARAMETER_INVALID,
         )
     return found
@@ -109,7 +111,7 @@ def choose(candidates: Sequence[Candidate], updates: Sequence[tuple[str, LayerUp
 
 @dataclass(frozen=True)
 class TrainableLayer:
-    """What [sparse_update] may say of a layer. `channels`: of its input, 0 where they cannot be trained alone."""
+    """A layer that [sparse_update] can name. `channels`: its input channels; 0 if they cannot be trained separately."""
 
     name: str
     has_weights: bool
@@ -118,7 +120,7 @@ class TrainableLayer:
 
 
 def layers_of(candidates: Sequence[Candidate]) -> list[TrainableLayer]:
-    """The layers with constants that could be trained."""
+    """Returns the layers with constants that could be trained."""
     layers: dict[Node, list[Candidate]] = {}
     for one in candidates:
         layers.setdefault(one[0], []).append(one)
@@ -138,7 +140,7 @@ def _layer(node: Node, own: Sequence[Candidate]) -> TrainableLayer:
 
 
 def as_text(update: LayerUpdate) -> str:
-    """As [sparse_update] says it."""
+    """Returns an update in the syntax of [sparse_update]."""
     parts = []
     if update.trains_weights:
         amount = update.channels or ("" if update.share == 1 else update.share)
@@ -147,26 +149,26 @@ def as_text(update: LayerUpdate) -> str:
 
 
 def is_bias(node: Node, place: int) -> bool:
-    """Whether this operand of a layer is what is added."""
+    """Returns whether this input of a layer is the bias."""
     return place == 2 or isinstance(node.op, arithmetic.AddFusion | arithmetic.BiasAdd)
 
 
 def _add(found: Chosen, own: Sequence[Candidate], name: str, update: LayerUpdate) -> list[str]:
-    """What of these layers' constants is trained; problems."""
+    """Adds the trained constants of these layers to `found`. Returns problems."""
     biases = [value for node, place, value in own if is_bias(node, place)]
     weights = [(node, value) for node, place, value in own if not is_bias(node, place)]
     problems = []
     if update.bias and not biases:
-        problems.append(f"'{name}' has no bias: leave bias out")
+        problems.append(f"'{name}' has no bias: leave out bias")
     if update.bias:
         found.whole.update(dict.fromkeys(biases))
     if update.trains_weights and not weights:
-        problems.append(f"'{name}' has no weights: leave weights out")
+        problems.append(f"'{name}' has no weights: leave out weights")
     for node, value in weights if update.trains_weights else ():
         axis = channel_axis(node)
         if axis is None and update.share != 1:
             problems.append(
-                f"'{node.name}' ({node.op.name}) has no channels that could be trained alone: write weights or bias"
+                f"'{node.name}' ({node.op.name}) does not support training of single channels: write weights or bias"
             )
             continue
         size = 1 if axis is None else shape_of(value)[axis]
@@ -176,16 +178,14 @@ def _add(found: Chosen, own: Sequence[Candidate], name: str, update: LayerUpdate
         elif count == size:
             found.whole[value] = None
         elif len(value.users) > 1:
-            problems.append(
-                f"'{node.name}' shares its weights with other layers: they are trained whole, or not at all"
-            )
+            problems.append(f"'{node.name}' shares its weights with other layers: train all of its channels, or none")
         else:
             found.channels[value] = node, count
     return problems
 
 
 def channel_axis(node: Node) -> int | None:
-    """The dimension of the weight that has the input channels, where some of them can be trained alone."""
+    """Returns the dimension of the input channels in the weight; None if channels cannot be trained separately."""
     if len(node.inputs) < 2 or node.inputs[1].shape is None:
         return None
     rank = len(node.inputs[1].shape)
@@ -202,7 +202,7 @@ def channel_axis(node: Node) -> int | None:
 
 
 def is_depthwise(node: Node) -> bool:
-    """Whether each output channel is computed of the input channel of its number."""
+    """Returns whether a node is a depthwise convolution with one filter per channel."""
     op = node.op
     if not isinstance(op, Conv2DFusion):
         return False
@@ -212,12 +212,13 @@ def is_depthwise(node: Node) -> bool:
 
 @dataclass
 class Slice:
-    """A layer of whose weight the first `count` input channels are trained: their variable, the constant of the others, and
-    the input's channels of these numbers."""
+    """A layer with the first `count` input channels of its weight trained: their variable, the constant of the other
+    channels, and
+    the same channels of the layer's input."""
 
     node: Node
     name: str
-    """Of the variable."""
+    """Name of the variable."""
     axis: int
     count: int
     trained: Value
@@ -225,13 +226,13 @@ class Slice:
     x: Value
 
     def joined(self, build: Builder, name: str) -> Value:
-        """The whole weight. It is joined again where it is read again: nothing of it is kept in between."""
+        """Adds the concatenation of the whole weight, for each use, so that it is not kept in memory in between."""
         sizes = list(shape_of(self.kept))
         sizes[self.axis] += self.count
         return build.node(Concat(axis=self.axis), name, [self.trained, self.kept], tuple(sizes))
 
     def gradients(self, call: Call, dy: Value) -> tuple[Gradients, Value]:
-        """Those of the operands, None for the weight, and that of the trained channels."""
+        """Returns the gradients of the inputs, with None for the weight, and the gradient of the trained channels."""
         rule = RULES[self.node.op.name]
         inputs = list(self.node.inputs)
         if call.wanted[0]:
@@ -255,12 +256,13 @@ class Slice:
 
 
 _GATES = {ActivationType.RELU: (0.0, math.inf), ActivationType.RELU6: (0.0, 6.0), ActivationType.RELU1: (-1.0, 1.0)}
-"""Between which results these activations have the derivative 1; it is 0 elsewhere."""
+"""Range of outputs in which the derivative of these activations is 1; it is 0 elsewhere."""
 
 
 def remember_gates(build: Builder, passed: set[Value]) -> dict[Node, Value]:
-    """For each activation that only limits and through which gradients pass: a bit for each element, computed right behind it,
-    so that its result does not have to stay for the backward pass."""
+    """Adds a mask after each clamping activation that gradients pass through, one bit per element.
+
+    The backward pass then reads the mask instead of the output of the activation."""
     masks = {}
     for node in list(build.graph.nodes):
         gate = _GATES.get(node.op.activation_type) if isinstance(node.op, Activation) else None
@@ -288,8 +290,7 @@ def first_channels(build: Builder, value: Value, count: int, name: str) -> Value
 
 
 def sliced(build: Builder, variables: Variables, node: Node, value: Value, count: int) -> Slice:
-    """Makes two constants of the weight `value` of `node`, of which the first becomes a variable; the nodes that `node` needs
-    for it are added."""
+    """Splits the weight `value` of `node` into a variable and a constant, and adds the nodes that join them."""
     axis = channel_axis(node)
     assert axis is not None
     first, rest = np.split(value.array(), [count], axis=axis)

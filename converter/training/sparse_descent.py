@@ -1,4 +1,4 @@
-"""Tables of which single rows are changed: where that is the same as a step on the whole table."""
+"""Embedding tables of which only the rows that were read are updated, if that equals a step on the whole table."""
 
 from __future__ import annotations
 
@@ -7,43 +7,45 @@ from mslite.converter.mindir.graph import Value
 from mslite.converter.training.settings import Optimizer, TrainSettings
 
 NAMED = "sparse/"
-"""Part of the names of such steps, by which the runtime knows them (training/sparse_descent.cc)."""
+"""Part of the names of these steps, by which the runtime finds them (training/sparse_descent.cc)."""
 
 
 def check_settings(settings: TrainSettings, in_files: bool, source: str) -> None:
-    """Raises ConversionError, with all that does not go with sparse_embeddings."""
+    """Raises ConversionError with all settings that cannot be combined with sparse_embeddings."""
     if not settings.sparse_embeddings:
         return
     reasons = []
     if settings.optimizer is not Optimizer.SGD:
-        reasons.append(f"optimizer={settings.optimizer.value} moves rows that were not read, too")
+        reasons.append(f"optimizer={settings.optimizer.value} also changes rows that were not read")
     if settings.weight_decay:
-        reasons.append("weight_decay makes all rows smaller")
+        reasons.append("weight_decay changes all rows")
     if settings.clip_norm is not None:
-        reasons.append("clip_norm needs whole gradients, all at once")
+        reasons.append("clip_norm needs all gradients")
     if settings.lora is not None:
-        reasons.append("adapters leave tables as they are")
+        reasons.append("adapters do not train tables")
     if not in_files:
-        reasons.append("generated C changes whole tables")
+        reasons.append("generated C updates whole tables")
     if reasons:
         raise ConversionError(
-            f"{source}: sparse_embeddings=true is a step of optimizer=SGD on the rows that were read: {'; '.join(reasons)}. "
-            "Leave one of them out",
+            f"{source}: sparse_embeddings=true updates the rows that were read, with optimizer=SGD: "
+            f"{'; '.join(reasons)}. "
+            "Leave out one of them",
             code=ReturnCode.INPUT_PARAMETER_INVALID,
         )
 
 
 def is_sum_of_rows(gradient: Value) -> bool:
-    """Whether the gradient of a table is that of the rows that one node takes, and nothing else."""
+    """Returns whether the gradient of a table consists of the rows that one Gather reads only."""
     made = gradient.producer
     return made is not None and made.op.name == "UnsortedSegmentSum"
 
 
 def check_tables(settings: TrainSettings, found: int, source: str) -> None:
-    """Raises ConversionError where a model has no table that sparse_embeddings is for."""
+    """Raises ConversionError if no table supports sparse_embeddings."""
     if settings.sparse_embeddings and not found:
         raise ConversionError(
-            f"{source}: sparse_embeddings=true, but no trained table is read by one Gather of rows alone, as an embedding is. "
-            "Tables that are the head, too, or that several layers read, get whole gradients: leave it out",
+            f"{source}: sparse_embeddings=true needs a trained table that only one Gather of rows reads, such as an "
+            "embedding. "
+            "Tables that are also the head, or that several layers read, have full gradients: leave it out",
             code=ReturnCode.NOT_SUPPORTED,
         )

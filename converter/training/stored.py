@@ -1,4 +1,5 @@
-"""Training graphs as `.ms` files hold them: MindSpore's form, whose optimizers and assignments change constants where they are.
+"""Converts training graphs to MindSpore's form for `.ms` files, in which optimizers and assignments change constants
+in place.
 
 The inverse of `in_place.py`.
 """
@@ -23,11 +24,11 @@ from mslite.converter.training.recompute.memory import arena_bytes, fixed_bytes
 from mslite.converter.training.settings import TrainSettings
 
 _NAMED = 8
-"""So many names are said."""
+"""Most names in a note."""
 
 
 def fusions_to_leave_out(settings: TrainSettings | None) -> frozenset[str]:
-    """What would make constants of layers that are trained, or other weights: a step moves scaled ones by another way."""
+    """Returns the fusions that would fold trained constants or scale weights, which would change the training steps."""
     if settings is None:
         return frozenset()
     scales = frozenset({conv_scale.SCALE.name, matmul_scale.RULE.name})
@@ -37,22 +38,23 @@ def fusions_to_leave_out(settings: TrainSettings | None) -> frozenset[str]:
 
 
 def trained(module: Module, settings: TrainSettings, source: str, context: Context) -> TrainingGraph:
-    """The training graph of a model that is converted, with optimizers that files can hold. Raises ConversionError."""
+    """Returns the training graph of a module, with optimizers that files support. Raises ConversionError."""
     if is_training(module):
         raise ConversionError(
-            f"{source}: it has gradients and an optimizer already. It trains as it is: build it with a TrainCfg",
+            f"{source}: the model already has gradients and an optimizer. It can be trained without --trainModel: "
+            "build it with a TrainCfg",
             code=ReturnCode.NOT_SUPPORTED,
         )
     training = training_graph(module, settings, source, optimizers_only=True)
     labels = module.main.inputs[-1]
     context.note(
-        f"trains {len(training.parameters)} constants by {settings.optimizer.value}; the labels are '{labels.name}', "
+        f"trains {len(training.parameters)} constants with {settings.optimizer.value}; the labels are '{labels.name}', "
         f"{labels.dtype.name.lower()} {list(labels.shape or ())}"
     )
     if training.kept:
         more = "" if len(training.kept) <= _NAMED else ", …"
         names = ", ".join(f"'{name}'" for name in training.kept[:_NAMED])
-        context.note(f"constants behind trained layers stay as they are, unless trained= names them: {names}{more}")
+        context.note(f"constants after trained layers that are not trained, unless trained= names them: {names}{more}")
     if settings.memory is None:
         return training
     module.memory_pool = settings.memory
@@ -63,14 +65,16 @@ def trained(module: Module, settings: TrainSettings, source: str, context: Conte
 
 
 def _memory(training: TrainingGraph) -> int:
-    """What a step takes in the runtime."""
+    """Returns the bytes that a step uses in the runtime."""
     module = store_in_place(copied(training))
     return fixed_bytes(module) + arena_bytes(module)
 
 
 def store_in_place(training: TrainingGraph) -> Module:
-    """The module, now without variables: each is a constant of its name. The outputs are the losses; the results of inference are
-    what these are computed of, or what a last Softmax or sigmoid makes of it."""
+    """Replaces the variables of the module by constants of the same names, and returns the module.
+
+    The outputs are the losses. The outputs of inference are the inputs of the losses, or of a last Softmax or sigmoid
+    after these."""
     module = training.module
     graph = module.main
     constants: dict[str, Value] = {}
@@ -88,7 +92,7 @@ def store_in_place(training: TrainingGraph) -> Module:
     _go_on(nodes)
     nodes = [node for node in nodes if not _is_own_result(node)]
     graph.nodes = _optimizers_last([_changing(node, constants) for node in nodes], training.parameters)
-    # What turns logits into probabilities stays, though nobody reads it: inference gives them.
+    # A last Softmax or sigmoid is kept although nothing reads it: it is an output of inference.
     graph.nodes = live_nodes(graph)
     graph.outputs = graph.outputs[: training.losses]
     module.outputs = None
@@ -96,16 +100,17 @@ def store_in_place(training: TrainingGraph) -> Module:
 
 
 def _optimizers_last(nodes: list[Node], parameters: tuple[str, ...]) -> list[Node]:
-    """With the optimizers in the order of what they train, which `GetTrainableParams` shows. The runtime runs each as soon as its
-    gradient is there."""
+    """Moves the optimizers to the end, in the order of the parameters, which `GetTrainableParams` returns. The runtime
+    runs each as soon
+    as its gradient is complete."""
     steps = {node.inputs[0].name: node for node in nodes if node.op.name in STATES}
     others = [node for node in nodes if node.op.name not in STATES]
     return [*others, *(steps[name] for name in parameters)]
 
 
 def _leave_statistics(nodes: list[Node]) -> None:
-    """Batch normalization that is computed again must not move the running statistics a second time: it gets those of the batch, which
-    nothing in a file can move."""
+    """Gives recomputed batch normalization the statistics of the batch, so that it does not update the running
+    statistics again."""
     firsts: dict[Value, Node] = {}
     for node in nodes:
         if not isinstance(node.op, BatchNormTraining):
@@ -116,7 +121,7 @@ def _leave_statistics(nodes: list[Node]) -> None:
 
 
 def _go_on(nodes: list[Node]) -> None:
-    """Batch normalization that is applied again moves the constants that the first application has moved."""
+    """Makes repeated applications of a batch normalization update the same constants as the first."""
     for node in nodes:
         if isinstance(node.op, BatchNormTraining):
             before = [value.producer for value in node.inputs[3:]]
@@ -128,13 +133,13 @@ def _go_on(nodes: list[Node]) -> None:
 
 
 def _is_own_result(node: Node) -> bool:
-    """Whether it assigns what an optimizer or a layer, which now change their operands, computes."""
+    """Returns whether a node assigns the output of an optimizer or a layer that now updates its input in place."""
     made = node.inputs[0].producer if isinstance(node.op, AssignVariable) else None
     return made is not None and (made.op.name in STATES or isinstance(made.op, BatchNormTraining | Dropout))
 
 
 def _changing(node: Node, constants: dict[str, Value]) -> Node:
-    """Optimizers and assignments with the one result that nobody reads; other nodes as they are."""
+    """Gives optimizers and assignments a single output that nothing reads; returns other nodes unchanged."""
     if isinstance(node.op, AssignVariable):
         target = constants[node.op.variable or ""]
         inputs = (target, *node.inputs)
@@ -143,7 +148,7 @@ def _changing(node: Node, constants: dict[str, Value]) -> Node:
     if isinstance(node.op, BatchNormTraining):
         node.op = FusedBatchNorm(epsilon=node.op.epsilon, momentum=node.op.momentum, mode=1)
     if isinstance(node.op, Dropout):
-        node.outputs = node.outputs[:2]  # the seed changes where it is
+        node.outputs = node.outputs[:2]  # the seed is updated in place
     if node.op.name in STATES:
         node.outputs = (_unread(node.name),)
         node.outputs[0].producer = node

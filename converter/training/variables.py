@@ -1,4 +1,4 @@
-"""What a training graph keeps between steps."""
+"""The variables of a training graph."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from mslite.converter.training.builder import Builder
 from mslite.converter.training.gradients import shape_of
 
 LEARNING_RATE = "learning_rate"
-"""The variable that holds it: [1], read by every step."""
+"""Name of the variable of the learning rate, [1]."""
 
 
 class Variables:
-    """The variables of a training graph, by name, in the order in which they are made."""
+    """Creates the variables of a training graph, in order."""
 
     def __init__(self, build: Builder) -> None:
         self._build = build
         self.first: dict[str, Value] = {}
-        """Their first values."""
+        """Name -> initial value."""
 
     def read(self, name: str, initial: Value) -> Value:
-        """What the variable holds before the step. `initial` is a constant."""
+        """Returns the value of the variable before the step. `initial` is a constant."""
         value = self._build.node(ReadVariable(variable=name), f"{name}/read", [initial], shape_of(initial))
         self.first[name] = initial
         return value
@@ -31,6 +31,6 @@ class Variables:
         return self.read(name, self._build.constant(f"{name}/first", data.astype(np.float32)))
 
     def assign(self, name: str, value: Value) -> Node:
-        """What it holds after the step."""
+        """Adds the assignment of the value after the step."""
         self._build.node(AssignVariable(variable=name), f"{name}/assign", [value], shape_of(value))
         return self._build.graph.nodes[-1]

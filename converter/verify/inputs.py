@@ -1,4 +1,4 @@
-"""What both models are run on: given arrays, or reproducible random ones."""
+"""Makes the inputs for both models: given arrays, or reproducible random ones."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from mslite.converter.quoting import counted
 
 _UNKNOWN_BATCH, _UNKNOWN_SIZE = 1, 32
 _INDEX_LIMIT = 8
-"""Random integers stay below this: they may be indices into a small table."""
+"""Random integers are below this, because they may be indices into a small table."""
 
 
 def random_inputs(inputs: list[Value]) -> list[Array]:
-    """One array per input; unknown sizes are 1 (first dimension) or 32.
+    """Returns a random array for each input; a dynamic dimension is 1 (the first dimension) or 32.
 
-    Floats lie in [-1, 1), integers in [0, 8), quantized ones anywhere in their type.
+    Floats are in [-1, 1), integers in [0, 8), quantized integers in the whole range of their type.
     """
     draw = np.random.default_rng(20)
     arrays: list[Array] = []
@@ -40,7 +40,7 @@ def random_inputs(inputs: list[Value]) -> list[Array]:
 
 
 def _filled(shape: Shape, sizes: dict[int, int]) -> Shape:
-    """A shape without unknowns; equal symbols get equal sizes."""
+    """Returns the shape with sizes for dynamic dimensions; equal symbols get equal sizes."""
     return tuple(
         size if size >= 0 else sizes.setdefault(size, _UNKNOWN_BATCH if axis == 0 else _UNKNOWN_SIZE)
         for axis, size in enumerate(shape)
@@ -48,7 +48,8 @@ def _filled(shape: Shape, sizes: dict[int, int]) -> Shape:
 
 
 def given_inputs(text: str, inputs: list[Value]) -> list[Array]:
-    """The arrays of `a.npy,b.npy`, in the order of the inputs and in the source's layout. Raises ConversionError."""
+    """Reads the arrays of `a.npy,b.npy`, in the order of the inputs and in the layout of the source. Raises
+    ConversionError."""
     names = text.split(",")
     if len(names) != len(inputs):
         raise ConversionError(
@@ -60,13 +61,13 @@ def given_inputs(text: str, inputs: list[Value]) -> list[Array]:
         try:
             array = read_numpy(Path(name))
             if isinstance(array, dict):
-                raise NumpyFileError("a .npz file holds several arrays; give one .npy file for each input")
+                raise NumpyFileError("a .npz file contains several arrays; give one .npy file for each input")
         except (OSError, NumpyFileError) as error:
             reason = error.strerror or str(error) if isinstance(error, OSError) else str(error)
             raise ConversionError(f"--verify: '{name}' cannot be read: {reason}", code=ReturnCode.FILE_ERROR) from None
         if array.dtype != numpy_type(value.dtype):
             raise ConversionError(
-                f"--verify: '{name}' holds {array.dtype}, input '{value.name}' takes {numpy_type(value.dtype)}",
+                f"--verify: '{name}' contains {array.dtype}, but input '{value.name}' is {numpy_type(value.dtype)}",
                 code=ReturnCode.INPUT_PARAMETER_INVALID,
             )
         arrays.append(array)

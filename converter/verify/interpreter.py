@@ -1,4 +1,4 @@
-"""Runs a module node by node with the scalar kernels and keeps every intermediate result."""
+"""Runs a graph node by node with the scalar kernels and keeps all intermediate results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mslite.converter.passes import native
 from mslite.converter.verify.quantized import evaluate
 
 _VARIABLES = frozenset({"ReadVariable", "AssignVariable"})
-"""In a first run their result is their operand."""
+"""Operators whose output is their input in the first run."""
 
 
 class InterpreterError(Exception):
@@ -19,7 +19,7 @@ class InterpreterError(Exception):
 
 
 def run_graph(graph: Graph, inputs: Mapping[str, Array]) -> dict[Value, Array]:
-    """The contents of every value, from those of the graph's inputs. Raises InterpreterError."""
+    """Returns the elements of every value, given those of the graph's inputs by name. Raises InterpreterError."""
     contents: dict[Value, Array] = {}
     for value in graph.inputs:
         if value.name not in inputs:
@@ -41,6 +41,6 @@ def run_graph(graph: Graph, inputs: Mapping[str, Array]) -> dict[Value, Array]:
 
 
 def _stored(value: Value) -> Array:
-    """A constant as the runtime loads it: it computes in float32 what is stored as float16."""
+    """Returns a constant as the runtime loads it: float16 is converted to float32."""
     data = value.array()
     return data.astype(np.float32) if data.dtype == np.float16 else data

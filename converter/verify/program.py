@@ -1,4 +1,4 @@
-"""A conversion of a `torch.export` program beside the program itself: two runs, one after the other."""
+"""Compares a converted `torch.export` program with the program, in two successive runs."""
 
 from __future__ import annotations
 
@@ -25,27 +25,29 @@ from mslite.converter.verify.closeness import (
 )
 
 LONGEST = 120
-"""Seconds for the runs of the program with the start of PyTorch, and again for each run of the result."""
+"""Time limit in seconds, for all runs of the program including PyTorch's start, and for each run of the result."""
 
 _NOISE = 8
-"""A result may be so many times as far from the program's as that moves when its inputs change in their last bits."""
+"""Tolerance, as a multiple of the program's change when its inputs change in their last bits."""
 _LARGEST_NOISE = 0.1
-"""Share of the largest number beyond which an output is chance, and not compared."""
+"""An output that changes by more than this share of its largest value is not compared: it depends on rounding."""
 _REMEDY = (
-    "Please report the program, or convert it all the same with converter_lite --verify=off (Converter.verify = False)"
+    "Please report the program, or convert it without comparison: converter_lite --verify=off (Converter.verify = "
+    "False)"
 )
 _RUNS = ("random inputs", "random inputs, after the first run and with a row of each mask empty")
 
 
 def compare_with_program(module: Module, options: Options, trains: bool) -> str:
-    """Runs the converted module, a float model, and the program that it was made of, and compares the outputs.
+    """Runs the converted module, a float model, and its source program, and compares the outputs.
 
-    `trains`: it is made for training, so that a program in training mode computes something else than it, and is not compared.
+    `trains`: the module is for training; a program in training mode is then not compared, because the converted model
+    computes inference.
 
-    Returns what the user should know of it. Raises ConversionError where an output differs, or the result does not run.
+    Returns a note for the user. Raises ConversionError if an output differs or the result does not run.
     """
     if any(isinstance(node.op, Custom) for graph in module.graphs for node in graph.nodes):
-        return "not compared with the program: the result has Custom nodes, whose kernels are elsewhere"
+        return "not compared with the program: the result has Custom nodes, whose kernels are not available here"
     with tempfile.TemporaryDirectory(prefix="mslite-") as folder:
         try:
             runs = run_program(options.model_file, options.input_shapes, trains, Path(folder), LONGEST)
@@ -95,34 +97,34 @@ def _compared(file: Path, module: Module, options: Options, runs: ProgramRuns) -
     except (RuntimeError, ValueError, TypeError, KeyError) as error:
         if time.monotonic() - start >= LONGEST:
             return f"not compared with the program: a run of the result takes more than {LONGEST} seconds"
-        message = f"{options.model_file}: the program runs, and what it is converted to does not: {error}. {_REMEDY}"
+        message = f"{options.model_file}: the program runs, but the converted model does not: {error}. {_REMEDY}"
         raise ConversionError(message, code=ReturnCode.NOT_SUPPORTED) from None
     if not by_chance:
         return AGREES
     names = ", ".join(f"'{name}'" for name in sorted(by_chance)[:8])
-    return f"outputs that depend on chance or on the last bits of the inputs are not compared with the program: {names}"
+    return f"outputs that depend on random numbers or on rounding are not compared with the program: {names}"
 
 
 def _differs(options: Options, run: int, found: list[Difference], count: int) -> ConversionError:
-    """The error that names outputs and inputs."""
+    """Returns the error with the outputs that differ and the kind of inputs."""
     worst = "; ".join(str(one) for one in found[:4])
     more = f" and {len(found) - 4} more" if len(found) > 4 else ""
     message = (
-        f"{options.model_file}: the result computes other numbers than the program, in {len(found)} of {count} outputs in run "
+        f"{options.model_file}: the result differs from the program in {len(found)} of {count} outputs, in run "
         f"{run + 1} ({_RUNS[min(run, 1)]}): output {worst}{more}. {_REMEDY}"
     )
     return ConversionError(message, code=ReturnCode.NOT_SUPPORTED)
 
 
 def _difference(name: str, got: Array, want: Array, share: float) -> Difference:
-    """Integers are compared as such, whatever their width: the result may store them in 32 bits."""
+    """Compares an output. Integers may have another width: the result may store int64 as int32."""
     if want.dtype.kind == "c" or got.dtype.kind == "c":
         want, got = _parts(want), _parts(got)
     return difference(name, got, want, share)
 
 
 def _parts(array: Array) -> Array:
-    """Complex numbers as pairs, in a last dimension of 2."""
+    """Returns complex numbers as pairs in an added last dimension of 2; other arrays unchanged."""
     return np.stack([array.real, array.imag], -1) if array.dtype.kind == "c" else array
 
 
@@ -132,7 +134,7 @@ def _largest(array: Array) -> float:
 
 
 def _as_stored(value: Value, array: Array) -> Array:
-    """An input of the program as the result takes it."""
+    """Converts an input of the program to the layout and type of the result's input."""
     array = _parts(array)
     if value.format is Format.NHWC and array.ndim == 4:
         array = array.transpose(0, 2, 3, 1)
@@ -140,7 +142,7 @@ def _as_stored(value: Value, array: Array) -> Array:
 
 
 def _as_in_program(got: Array, want: Array, options: Options) -> Array:
-    """An output of the result in the program's layout."""
+    """Converts an output of the result to the program's layout."""
     return got.transpose(0, 3, 1, 2) if options.output_format is Format.NHWC and want.ndim == 4 else got
 
 

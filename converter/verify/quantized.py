@@ -1,4 +1,4 @@
-"""Runs nodes on quantized tensors through float values, as the runtime does where it has no kernel on integers."""
+"""Runs nodes with quantized tensors in float, as the runtime does if it has no integer kernel."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from mslite.converter.passes import native
 from mslite.converter.passes.graph_edit import changed
 
 _ON_STORED = frozenset({"Cast", "BitwiseNot", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "ShiftLeft", "ShiftRight"})
-"""Operators that take stored integers for what they are."""
+"""Operators that compute with the stored integers, without their quantization parameters."""
 
 
 def evaluate(node: Node, operands: Sequence[Array]) -> list[Array]:
-    """The results of a node. Those of DynamicQuant are the float values that its integers stand for.
+    """Returns the outputs of a node. The outputs of DynamicQuant are dequantized float values.
 
-    Raises native.RuleError, and ValueError for quantization records that do not fit.
+    Raises native.RuleError, and ValueError for invalid quantization parameters.
     """
     if isinstance(node.op, DynamicQuant):
         return native.evaluate(changed(node.op, dst_type=int(DataType.FLOAT32)), _facts(operands), len(node.outputs))
@@ -44,7 +44,7 @@ def _facts(operands: Sequence[Array]) -> list[native.Facts]:
 
 
 def _real(node: Node, index: int, data: Array) -> Array:
-    """An operand as float values, where it is quantized and does not hold them already."""
+    """Returns an input, dequantized if it is quantized and not float already."""
     value = node.inputs[index]
     if not value.quant or data.dtype.kind == "f" or not (is_quantized(value) or value.is_constant):
         return data
@@ -52,10 +52,12 @@ def _real(node: Node, index: int, data: Array) -> Array:
 
 
 def _stored(real: Array, value: Value) -> Array:
-    """Float values as the integers of `value`: rounded half away from zero, within the type."""
+    """Quantizes float values with the parameters of `value`: rounds half away from zero and saturates."""
     record: QuantParam = value.quant[0]
     if len(value.quant) > 1:
-        raise ValueError(f"'{value.name}' is no constant and has {len(value.quant)} quantization records")
+        raise ValueError(
+            f"'{value.name}' is not a constant, but has per-channel quantization parameters ({len(value.quant)})"
+        )
     dtype = numpy_type(value.dtype)
     steps = (real.astype(np.float32) / np.float32(record.scale)).astype(np.float64)
     rounded = np.nan_to_num(np.sign(steps) * np.floor(np.abs(steps) + 0.5), nan=0.0)

@@ -1,4 +1,4 @@
-"""Runs the source model by the framework's own runtime and keeps the result of every layer."""
+"""Runs the source model with its framework's runtime and keeps the outputs of all layers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Arrays = dict[str, Array]
 
 
 def _module(name: str, extra: str = "verify") -> Any:
-    """An optional package. Raises ConversionError that says how to install it."""
+    """Imports an optional package. Raises ConversionError with the command that installs it."""
     try:
         return import_module(name)
     except ImportError:
@@ -32,25 +32,25 @@ def _module(name: str, extra: str = "verify") -> Any:
 
 
 def run_source(model: Path, framework: FmkType, inputs: Mapping[str, Array], signature: str = "") -> Arrays:
-    """Name → contents of every tensor that the source model computes, with the `signature` that was converted.
+    """Returns name → elements of all tensors that the source model computes, with the `signature` that was converted.
 
-    Raises ConversionError when the runtime is not installed or refuses the model.
+    Raises ConversionError if the runtime is not installed or cannot run the model.
     """
     if framework not in _RUNNERS:
         raise ConversionError(
-            f"--verify compares with onnxruntime, LiteRT or TensorFlow; there is none for {framework.name} models",
+            f"--verify does not support {framework.name} models: it compares with onnxruntime, LiteRT or TensorFlow",
             code=ReturnCode.NOT_SUPPORTED,
         )
     try:
         return _RUNNERS[framework](model, inputs, signature)
     except ConversionError:
         raise
-    except Exception as error:  # the packages' own exceptions have no common base
+    except Exception as error:  # the exceptions of the packages have no common base class
         raise ConversionError(f"--verify: the source model does not run: {error}", code=ReturnCode.ERROR) from None
 
 
 def _run_onnx(model: Path, inputs: Mapping[str, Array], signature: str) -> Arrays:
-    del signature  # an ONNX model has none
+    del signature  # ONNX models have no signatures
     runtime = _module("onnxruntime")
     onnx = _module("onnx")
     proto = onnx.load(str(model))
@@ -72,7 +72,7 @@ def _run_onnx(model: Path, inputs: Mapping[str, Array], signature: str) -> Array
 
 def _run_tflite(model: Path, inputs: Mapping[str, Array], signature: str) -> Arrays:
     runtime = _module("ai_edge_litert.interpreter")
-    with warnings.catch_warnings():  # LiteRT warns that this is for debugging, which it is
+    with warnings.catch_warnings():  # LiteRT warns that this option is for debugging, as here
         warnings.simplefilter("ignore")
         interpreter = runtime.Interpreter(str(model), experimental_preserve_all_tensors=True)
     if signature:
@@ -89,21 +89,21 @@ def _run_tflite(model: Path, inputs: Mapping[str, Array], signature: str) -> Arr
 
 
 def _run_signature(interpreter: Any, name: str, model: SourceModel, inputs: Mapping[str, Array]) -> Arrays:
-    """The same of the graph of a signature, whose inputs and outputs have its names."""
+    """Runs the graph of a signature; inputs and outputs are named as in the signature."""
     number = next(signature.number for signature in model.signatures if signature.key == name)
     outputs = interpreter.get_signature_runner(name)(**inputs)
     return {**_tensors(interpreter, number), **outputs}
 
 
 def _tensors(interpreter: Any, number: int) -> Arrays:
-    """What the tensors of a graph hold after a run, by their names."""
+    """Returns the tensors of a graph after a run, by name."""
     results: Arrays = {}
     for detail in interpreter.get_tensor_details(number):
-        if detail["dtype"] is np.object_:  # a handle of a variable, whose bytes are no objects
+        if detail["dtype"] is np.object_:  # the handle of a variable
             continue
         try:
             results[detail["name"]] = interpreter.get_tensor(detail["index"], number)
-        except ValueError:  # a tensor that holds nothing after a run
+        except ValueError:  # a tensor without data after a run
             continue
     return results
 

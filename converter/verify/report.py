@@ -1,4 +1,6 @@
-"""`--verify`: source and result on the same input, and the first layer that differs; `--infer`: one run of the result."""
+"""`--verify` runs the source and the result on the same input and finds the first layer that differs. `--infer` runs
+the
+result once."""
 
 from __future__ import annotations
 
@@ -33,24 +35,26 @@ _RANDOM = ("random", "true", "on")
 
 
 def _was_compared(report: Report, what: str, say: Callable[[str], None]) -> bool:
-    """Whether the conversion has compared its result with the program: where they differ, there is none. Raises ConversionError."""
+    """Returns whether the conversion compared its result with the `torch.export` program. Raises ConversionError for
+    input files."""
     if what not in _RANDOM:
-        message = "--verify compares a torch.export program on random inputs alone; give no files"
+        message = "--verify compares a torch.export program on random inputs only; give no files"
         raise ConversionError(message, code=ReturnCode.INPUT_PARAMETER_INVALID)
     if AGREES in report.notes:
         return True
-    say("verify      the notes say why the result was not compared with the program")
+    say("verify      the result was not compared with the program; see the notes")
     return False
 
 
 def _compare(value: Value, got: Array, want: Array, share: float) -> Difference:
-    """Compares what a tensor is in the result with what it is in the source."""
+    """Compares a tensor of the result with that of the source."""
     least = 2 * max((record.scale for record in value.quant), default=0.0)
     return difference(value.name, _real(value, got), _real(value, want), share, least)
 
 
 def _real(value: Value, array: Array) -> Array:
-    """What the integers of a quantized value stand for; the source may store them unsigned."""
+    """Dequantizes the integers of a quantized value, which may be unsigned in the source; returns other arrays
+    unchanged."""
     if not is_quantized(value) or array.dtype.kind == "f":
         return array
     shift = SHIFTS.get(data_type_of(array), 0) if numpy_type(value.dtype).kind == "i" else 0
@@ -58,7 +62,7 @@ def _real(value: Value, array: Array) -> Array:
 
 
 def _as_stored(value: Value, array: Array) -> Array:
-    """An array in the source's layout, as the result takes it."""
+    """Converts an input from the source's layout to the result's."""
     shape = value.shape or ()
     if value.format is Format.NHWC and array.ndim == 4 and not _fits(array.shape, shape):
         return np.ascontiguousarray(array.transpose(0, 2, 3, 1))
@@ -70,7 +74,8 @@ def _fits(shape: tuple[int, ...], declared: tuple[int, ...]) -> bool:
 
 
 def run_result(file: Path, inputs: list[Array], key: bytes | None = None) -> list[Array]:
-    """The outputs of a `.ms` file by the runtime; `key`: of an encrypted one. Raises ConversionError when it does not run."""
+    """Runs a `.ms` file and returns its outputs; `key` decrypts an encrypted file. Raises ConversionError if it does
+    not run."""
     import mslite
 
     model = mslite.Model()
@@ -89,15 +94,15 @@ def infer_once(file: Path, encryption: Encryption) -> None:
     """Loads the result and runs it once on random data (`--infer`). Raises ConversionError."""
     module = load(file, encryption.result_opener)
     inputs = module.main.inputs
-    if is_training(module):  # what its loss alone reads is no input of inference
+    if is_training(module):  # inputs that only the loss reads are not inputs of inference
         inputs = [value for value in inputs if not all(of_training(node) for node in value.users)]
     run_result(file, random_inputs(inputs), encryption.encrypt_key)
 
 
 def verify_conversion(options: Options, report: Report, what: str, say: Callable[[str], None] = print) -> bool:
-    """Compares the written file with its source on `what` (`random`, or .npy files). True when all outputs agree.
+    """Compares the written file with its source on `what` (`random`, or .npy files). Returns whether all outputs agree.
 
-    A `torch.export` program was compared by the conversion. Raises ConversionError when one of the two cannot be run.
+    A `torch.export` program was already compared during conversion. Raises ConversionError if a model cannot be run.
     """
     if report.framework is FmkType.PYTORCH:
         return _was_compared(report, what, say)
@@ -115,7 +120,7 @@ def verify_conversion(options: Options, report: Report, what: str, say: Callable
     for value, got in zip(outputs, results, strict=True):
         want = source.get(value.name)
         if want is None:
-            say(f"verify      output '{value.name}' has no tensor of that name in the source")
+            say(f"verify      the source has no tensor with the name of output '{value.name}'")
             return False
         found = _compare(value, _like(got, want), want, share)
         say(f"verify      output {found}")
@@ -127,7 +132,7 @@ def verify_conversion(options: Options, report: Report, what: str, say: Callable
 
 
 def _tolerance(module: Module) -> float:
-    """The share that the coarsest element type of the written model allows."""
+    """Returns the tolerance for the least precise data type of the written model."""
     values = [value for graph in module.graphs for value in graph.values()]
     if any(is_quantized(value) for value in values):
         return TOLERANCE_QUANTIZED
@@ -135,14 +140,15 @@ def _tolerance(module: Module) -> float:
 
 
 def _like(got: Array, want: Array) -> Array:
-    """An NHWC result in the layout of an NCHW source."""
+    """Converts an NHWC output to the layout of an NCHW source."""
     if got.ndim == 4 and got.shape != want.shape and got.transpose(0, 3, 1, 2).shape == want.shape:
         return got.transpose(0, 3, 1, 2)
     return got
 
 
 def _in_source(value: Value, source: Arrays) -> Array | None:
-    """The source's tensor of a value. What it stores in another element type has a name of its own here, beside the cast."""
+    """Returns the source's tensor of a value, or None. A value before or after an added cast has the tensor's name
+    with a suffix."""
     want = source.get(value.name)
     if want is None:
         want = source.get(value.name.removesuffix("/QuantDTypeCast" if value.quant else "_uncast"))
@@ -150,11 +156,12 @@ def _in_source(value: Value, source: Arrays) -> Array | None:
 
 
 def _first_layer(graph: Graph, inputs: list[Array], source: Arrays, share: float) -> str:
-    """Names the first layer, in execution order, whose result is too far from the source's."""
+    """Returns a message with the first layer, in execution order, that differs from the source by more than the
+    tolerance."""
     try:
         contents = run_graph(graph, {v.name: a for v, a in zip(graph.inputs, inputs, strict=True)})
     except InterpreterError as error:
-        return f"the first diverging layer cannot be told: {error}"
+        return f"the first layer that differs cannot be found: {error}"
     for node in graph.nodes:
         for value in node.outputs:
             want, got = _in_source(value, source), contents.get(value)
@@ -167,4 +174,4 @@ def _first_layer(graph: Graph, inputs: list[Array], source: Arrays, share: float
             found = _compare(value, mine, want, share)
             if found.is_too_large:
                 return f"the first layer that differs is {node.op.name} '{node.name}': {found}"
-    return "every layer agrees when run alone by the scalar kernels: the difference comes from the runtime's kernels"
+    return "all layers agree if they run with the scalar kernels: the difference comes from the runtime's kernels"

@@ -1,4 +1,4 @@
-"""Runs a TensorFlow model by TensorFlow and keeps the result of every node of its main graph."""
+"""Runs a TensorFlow model with TensorFlow and keeps the outputs of all nodes of its main graph."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ _NO_ARRAYS = ("resource", "variant", "string")
 
 
 def run_tensorflow(tensorflow: Any, model: Path, inputs: Mapping[str, Array], signature: str = "") -> dict[str, Array]:
-    """Name -> contents of the nodes' outputs: the node's name, or `<node>_o:<i>` for the outputs of one with several.
+    """Returns name -> elements of the nodes' outputs. The name is that of the node, or `<node>_o:<i>` if it has
+    several outputs.
 
-    `tensorflow` is the package. Of a graph with branches or loops, where not every node runs once, only the outputs.
+    `tensorflow` is the package. For a graph with branches or loops, only the outputs of the model are returned.
     """
     v1 = tensorflow.compat.v1
     content, ends = frozen(model, signature) if needs_tensorflow(model) else (model.read_bytes(), [])
@@ -46,15 +47,16 @@ def run_tensorflow(tensorflow: Any, model: Path, inputs: Mapping[str, Array], si
 
 
 def _check_operators(content: bytes, name: str) -> None:
-    """Refuses a graph whose nodes reach out of it: all of them are run. Raises ConversionError."""
+    """Raises ConversionError for a graph with unsafe nodes, which access files, the network or Python: all nodes would
+    run."""
     blockers = unsafe_to_run(parse_binary(GraphDef, content))
     if blockers:
-        message = f"{name}: --verify does not run the source, where {len(blockers)} nodes reach out of it:"
+        message = f"{name}: --verify does not run the source model, because it has {len(blockers)} unsafe nodes:"
         raise ConversionError(message, blockers, ReturnCode.NOT_SUPPORTED)
 
 
 def _tensors(graph: Any, operations: Sequence[Any]) -> dict[str, Any]:
-    """What can be fetched, under the names that the converter uses."""
+    """Returns the tensors that can be fetched, under the names that the converter uses."""
     wanted = {}
     for operation in operations:
         if not graph.is_fetchable(operation):
@@ -68,7 +70,7 @@ def _tensors(graph: Any, operations: Sequence[Any]) -> dict[str, Any]:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keeps what TensorFlow's libraries print off the terminal."""
+    """A context that suppresses the output of TensorFlow's libraries on stderr."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     sys.stderr.flush()
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)

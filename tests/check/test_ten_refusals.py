@@ -17,7 +17,7 @@ from tests.parsers.tf.graphs import Builder
 from tests.parsers.tflite.tflite_build import Graph, Operator, Tensor, build
 
 Model = Callable[[Path], list[str]]
-NOT_KNOWN = "share of the FLOPs not known"
+NOT_KNOWN = "share of the FLOPs unknown"
 
 
 def write_onnx(folder: Path, nodes: list[onnx.NodeProto], shapes: dict[str, list[int]] | None = None) -> list[str]:

@@ -335,4 +335,4 @@ def test_data_that_does_not_fit(tmp_path: Path, capsys: pytest.CaptureFixture[st
         assert message in capsys.readouterr().err
     data.write_bytes(b"no archive")
     assert cli.main([str(tmp_path / "lenet.onnx"), f"--data={data}", output, "--budget=64K"]) == 1
-    assert "no whole NumPy file" in capsys.readouterr().err
+    assert "not a complete NumPy file" in capsys.readouterr().err

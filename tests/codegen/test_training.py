@@ -202,7 +202,7 @@ def test_refusals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(model), "--train", "--padToMaxOutputSize", *out]) == 3
     assert "training with --padToMaxOutputSize is unsupported" in capsys.readouterr().err
     assert main([str(model), "--train", "--frozen=nothing", *out]) == 1
-    assert "frozen names 'nothing', which is no constant and no layer of the model" in capsys.readouterr().err
+    assert "frozen names 'nothing', which is not a constant or layer of the model" in capsys.readouterr().err
     assert not (tmp_path / "project").exists()
 
 

@@ -44,7 +44,7 @@ def test_a_file_that_the_runtime_refuses_is_not_written(tmp_path: Path, capfd: p
     target.write_bytes(b"what was there before")
     assert convert_with(model, write_plugin(tmp_path, BREAK)) == 3
     said = capfd.readouterr().err
-    assert "the runtime cannot build the result, which is not written" in said
+    assert "the runtime cannot build the result; it was not written" in said
     assert "zero point 1000" in said
     assert ".part" not in said
     assert target.read_bytes() == b"what was there before"
@@ -82,7 +82,7 @@ def test_what_is_not_checked_is_said(tmp_path: Path) -> None:
 def test_weights_in_a_file_of_their_own_are_not_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(convert_module, "save", partial(save_module, side_file_limit=1))
     report = convert(Options(small_network(tmp_path / "net.onnx"), tmp_path / "net"))
-    assert any(f"in a file of their own, {report.files[0].name}" in note for note in report.notes)
+    assert any(f"in a separate file, {report.files[0].name}" in note for note in report.notes)
 
 
 def test_mindir_files_are_not_checked(tmp_path: Path) -> None:

@@ -104,11 +104,11 @@ def test_a_flag_that_the_original_lacks_has_one_line(capsys: pytest.CaptureFixtu
         (codegen, ["a.ms", "--output=o", "--misra=often"], "--misra is a switch and takes no value, not 'often'"),
         (codegen, ["a.ms", "--output=o", "--cases=many"], "--cases: invalid int value: 'many'"),
         (sparse, ["my", "net.onnx"], "the following arguments are required: --data, --budget, --output"),
-        (sparse, ["my", "net.onnx", "--data=a", "--budget=1K", "--output=c"], "one word too many: net.onnx (values with blanks"),
+        (sparse, ["my", "net.onnx", "--data=a", "--budget=1K", "--output=c"], "unexpected argument: net.onnx (values with blanks"),
         (crop, ["--model=a.ms", "--archive=a", "--output=o"], "--model is not a valid flag. Did you mean --models?"),
         (cropper, ["--packagefile=a"], "--packagefile is not a valid flag. Did you mean --packageFile?"),
         (codegen, ["a.ms", "-o", "folder"], "-o is not a valid flag. Did you mean --output?"),
-        (codegen, ["--model", "a.ms", "--output=o"], "--model is not a valid flag; MODEL is given without one"),
+        (codegen, ["--model", "a.ms", "--output=o"], "--model is not a valid flag; give MODEL without a flag"),
         (codegen, ["a.ms", "--output=o", "--ramBudget=2.5K"], "--ramBudget: '2.5K' is not a number of bytes, such as 4096, 64K or 1M"),
         (show, [], "the following arguments are required: model"),
         (show, ["a.ms", "--txt"], "--txt is not a valid flag. Did you mean --text?"),
@@ -143,7 +143,7 @@ def test_switches_and_blanks(line: list[str], tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Said before anything is computed."""
     assert converter(["--modelFile=a.onnx", f"--outputFile={tmp_path / 'none' / 'net'}"]) == 1
-    assert f"cannot be written: there is no folder '{tmp_path / 'none'}'" in capsys.readouterr().err
+    assert f"cannot be written: the folder '{tmp_path / 'none'}' does not exist" in capsys.readouterr().err
 
 
 def test_values_of_configuration_files_in_any_case() -> None:

@@ -60,7 +60,7 @@ def test_shapes_that_depend_on_data_have_no_bound(tmp_path: Path) -> None:
         ("x:[n]", "n:[a]", "'a' of 'n'"),
         ("x:[n]", "n:1~3", "must be name:\\[...\\]"),
         ("x:[n]", "m:[1]", "'n' of input 'x' has no range"),
-        ("x:[n]", "n:[1];m:[1]", "'m' stands in no shape"),
+        ("x:[n]", "n:[1];m:[1]", "'m' is not used"),
         ("x:[n];x:[n]", "n:[1]", "names 'x' twice"),
         ("x:[n,1.5]", "n:[1]", "neither a size nor a parameter"),
         ("", "n:[1]", "inputs_shape is missing"),
@@ -79,7 +79,7 @@ def test_an_unknown_key() -> None:
 @pytest.mark.parametrize(
     ("shapes", "message"),
     [
-        ("picture:[n,2,6,5]", "'picture', which is no input of the model; its inputs are 'image'"),
+        ("picture:[n,2,6,5]", "'picture', which is not an input of the model; its inputs are 'image'"),
         ("image:[n,2,6]", "'image' has 4 dimensions, 3 were given"),
         ("image:[n,n,6,5]", "dimension 1 is 2 in the model, not up to 8"),
     ],
@@ -97,5 +97,5 @@ def test_a_frozen_input_has_no_range(tmp_path: Path) -> None:
         input_shapes={"image": (1, 2, 6, 5)},
         dynamic_dims={"image": (8, 2, 6, 5)},
     )
-    with pytest.raises(ConversionError, match="fixed by --inputShape"):
+    with pytest.raises(ConversionError, match="also in --inputShape"):
         convert(both)

@@ -81,8 +81,8 @@ def test_no_key_no_encryption(folder: Path, tmp_path: Path, capsys: pytest.Captu
         ([f"--decryptKey={DIGITS}00"], "decryptKey must be 32, 48 or 64 hexadecimal digits"),
         (["--encryption=maybe"], "encryption must be true|false"),
         (["--decryptMode=SM4-CBC"], "decryptMode must be AES-GCM|AES-CBC"),
-        ([FLAG, "--saveType=MINDIR"], "encryptKey concerns .ms files, not saveType=MINDIR"),
-        ([FLAG, "--digest=on"], "digest is for plain files"),
+        ([FLAG, "--saveType=MINDIR"], "encryptKey applies to .ms files, not to saveType=MINDIR"),
+        ([FLAG, "--digest=on"], "digest is for unencrypted files"),
         ([f"--decryptKey={DIGITS}"], "decryptKey is for MINDIR and MSLITE models; this is a ONNX model"),
         ([f"encryptKey={DIGITS}"], "flag encryptKey=... is not valid"),
         ([f"--encryptkey={DIGITS}"], "Did you mean --encryptKey"),
@@ -228,7 +228,7 @@ def test_what_does_not_fit_into_one_file(folder: Path, tmp_path: Path, monkeypat
     with pytest.raises(ValueError, match="2 GiB"):
         save_sealed(module, tmp_path / "net.ms", lambda content: content)
     options = Options(folder / "net.onnx", tmp_path / "net", framework=FmkType.ONNX, encryption=Encryption(KEY))
-    with pytest.raises(ConversionError, match="Leave --encryptKey out"):
+    with pytest.raises(ConversionError, match="Leave out --encryptKey"):
         convert(options)
     assert not list(tmp_path.iterdir())
 

@@ -35,7 +35,7 @@ def test_a_node_without_a_kernel_is_named(rows: int) -> None:
     size = rows if rows > 0 else "?"
     assert (blocker.node, blocker.operator) == ("product", "MatMulFusion")
     assert blocker.reason == (
-        f"no kernel of the runtime takes MatMulFusion(float32[2,{size},4], float32[4], float32[3])"
+        f"the runtime has no kernel for MatMulFusion(float32[2,{size},4], float32[4], float32[3])"
     )
     assert nodes_without_kernels(product((2, rows, 4), (4, 5), (5,))) == []
 
@@ -69,6 +69,6 @@ def test_a_conversion_asks_for_each_node(
     assert convert(tmp_path) == 3
     err = capsys.readouterr().err
     assert "1 node prevents the conversion" in err
-    assert "no kernel of the runtime takes MatMulFusion(float32[1,4], float32[3,4], float32[3])" in err
+    assert "the runtime has no kernel for MatMulFusion(float32[1,4], float32[3,4], float32[3])" in err
     assert not (tmp_path / "net.ms").exists()
     assert convert(tmp_path, "--targetVersion=1.3") == 0

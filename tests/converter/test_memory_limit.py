@@ -46,7 +46,7 @@ def test_wrong_spellings(text: str) -> None:
 def test_a_wrong_flag_is_wrong_usage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model = small_network(tmp_path / "net.onnx")
     assert main([f"--modelFile={model}", f"--outputFile={tmp_path / 'net'}", "--memoryLimit=much"]) == 2
-    assert "memoryLimit must be MiB, or a number with" in capsys.readouterr().err
+    assert "memoryLimit must be a number of MiB, or a number with" in capsys.readouterr().err
 
 
 def test_the_sum_counts() -> None:
@@ -55,7 +55,7 @@ def test_the_sum_counts() -> None:
         assert not may_spend(50 << 20)
         assert may_spend(30 << 20)
         with pytest.raises(
-            ConversionError, match=r"two takes 20 MiB, with 90 MiB before it; .* 100 MiB.*--memoryLimit"
+            ConversionError, match=r"two takes 20 MiB, after 90 MiB that are already used; .* 100 MiB.*--memoryLimit"
         ):
             spend(20 << 20, "two")
         with memory_limited(None):  # another conversion within it

@@ -130,7 +130,7 @@ def test_a_caffe_layer_whose_shape_nobody_tells(tmp_path: Path, capsys: pytest.C
     )
     text, blobs = caffe.write(tmp_path, caffe.one("H", {"x": caffe.random(1, 8)}))
     assert convert(text, write_plugin(tmp_path, plugin), f"--weightFile={blobs}") == 3
-    assert "the shapes of Custom nodes of type 'Unknown' are not known" in capsys.readouterr().err
+    assert "the output shapes of Custom nodes of type 'Unknown' are unknown" in capsys.readouterr().err
 
 
 # ---- whole files ----
@@ -203,12 +203,12 @@ def test_a_parser_of_ours_is_replaced(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "plugin", "flag", "status", "said"),
     [
-        ("ball 4", TOY, "--fmk=TOY", 1, "net.toy: this is no toy (so says the TOY parser of"),
+        ("ball 4", TOY, "--fmk=TOY", 1, "net.toy: this is no toy (from the TOY parser of"),
         ("toy 4", TOY, "--fmk=BALL", 3, "no model parser of that name is registered (registered: TOY)"),
         ("toy x", TOY, "--fmk=TOY", 1, "invalid literal for int()"),
-        ("toy", TOY, "--fmk=TOY", 1, "the TOY parser fails with IndexError: list index out of range"),
-        ("toy 4", TOY.replace("return", "return 3 #"), "--fmk=TOY", 1, "returns int, not a Module"),
-        ("toy 4", TOY.replace("return", "graph.graph.nodes.pop(0); return"), "--fmk=TOY", 1, "makes a graph that is not valid"),
+        ("toy", TOY, "--fmk=TOY", 1, "the TOY parser failed with IndexError: list index out of range"),
+        ("toy 4", TOY.replace("return", "return 3 #"), "--fmk=TOY", 1, "returned int, not a Module"),
+        ("toy 4", TOY.replace("return", "graph.graph.nodes.pop(0); return"), "--fmk=TOY", 1, "returned an invalid graph"),
     ],
 )  # fmt: skip
 def test_what_is_said_of_files_and_parsers_that_are_wrong(

@@ -109,14 +109,14 @@ def test_a_schedule_is_replaced_and_the_decorator_adds_to_it() -> None:
 @pytest.mark.parametrize(
     ("body", "status", "said"),
     [
-        ("module.main.nodes[0].no_such_thing", 1, ["the pass 'P' fails with AttributeError", "plugin.py, line 4"]),
+        ("module.main.nodes[0].no_such_thing", 1, ["the pass 'P' failed with AttributeError", "plugin.py, line 4"]),
         ("raise ConversionError('the pass says no')", 1, ["the pass says no"]),
-        ("module.main.nodes.pop(0)", 1, ["the pass 'P' of", "leaves a graph that is not valid. Correct the plug-in:",
-                                         "which nothing has produced before it"]),
+        ("module.main.nodes.pop(0)", 1, ["the pass 'P' of", "the graph is not valid. Correct the plug-in:",
+                                         "which is not produced before it"]),
         ("module.main.outputs.clear()", 1, ["the main graph has no output"]),
-        ("module.main.nodes.append(None)", 1, ["leaves a graph that is not valid", "NoneType"]),
+        ("module.main.nodes.append(None)", 1, ["the graph is not valid", "NoneType"]),
         ("a, b = module.main.nodes[:2]; a.set_inputs([b.output])", 1, ["is part of a cycle"]),
-        ("module.main.nodes[0].op = ops.matmul.MatMulFusion()", 3, ["after the pass 'P' shapes cannot be inferred"]),
+        ("module.main.nodes[0].op = ops.matmul.MatMulFusion()", 3, ["after the pass 'P', shapes cannot be inferred"]),
     ],
 )  # fmt: skip
 def test_what_is_said_of_a_wrong_pass(
@@ -131,7 +131,7 @@ def test_what_is_said_of_a_wrong_pass(
 
 
 @pytest.mark.parametrize(
-    ("name", "said"), [("Absent", "is not registered"), ("ToNCHWFormat", "kernels compute on NHWC only")]
+    ("name", "said"), [("Absent", "is not registered"), ("ToNCHWFormat", "kernels compute in NHWC only")]
 )
 def test_names_that_nothing_is_registered_for(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, said: str

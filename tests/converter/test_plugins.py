@@ -157,7 +157,7 @@ def test_attributes_come_back_as_they_were_given() -> None:
     assert (found.integer("absent", 7), found.text("absent", "x")) == (7, "x")
     with pytest.raises(ValueError, match="'absent' is missing"):
         found.integer("absent")
-    with pytest.raises(ValueError, match="'l' has 16 bytes, not those of one number"):
+    with pytest.raises(ValueError, match="'l' has 16 bytes, which is not the size of one number"):
         found.integer("l")
     with pytest.raises(TypeError, match="'d' is of the type dict"):
         custom("A", d={})
@@ -168,25 +168,25 @@ def test_attributes_come_back_as_they_were_given() -> None:
 @pytest.mark.parametrize(
     ("body", "status", "said"),
     [
-        ("x = (", 1, ["plugin.py: this plug-in cannot be run: line 1: '(' was never closed"]),
+        ("x = (", 1, ["plugin.py: the plug-in failed: line 1: '(' was never closed"]),
         ("\nimport no_such_module", 1, ["line 2: ModuleNotFoundError: No module named 'no_such_module'"]),
         ("import sys\nsys.exit(7)", 1, ["line 2: SystemExit: 7"]),
         (PARSER.replace("custom(\"Halves\"", "1 / 0, custom(\"Halves\""), 3,
-         ["com.example.Halves 'halves': its parser fails with ZeroDivisionError: division by zero", "plugin.py, line 11",
+         ["com.example.Halves 'halves': its parser failed with ZeroDivisionError: division by zero", "plugin.py, line 11",
           "Correct the plug-in"]),
-        (PARSER.replace("return custom", "custom"), 3, ["returns NoneType, not a primitive, a value or a list of values"]),
+        (PARSER.replace("return custom", "custom"), 3, ["returned NoneType, not a primitive, a value or a list of values"]),
         (PARSER.replace("return custom(", "raise node.block('not today', 'Come back tomorrow') #"), 3,
          ["com.example.Halves 'halves': not today. Come back tomorrow"]),
         (PARSER.replace("node.attribute(\"by\", 2)", "2"), 3, ["attribute 'by': its parser in", "does not read it"]),
         (PARSER.replace("return custom(\"Halves\", by=node.attribute(\"by\", 2))",
                         "node.attributes; return Value('stray', DataType.FLOAT32, (1, 4))"), 1,
-         ["with the node parsers of", "the graph is not valid", "reads 'stray', which nothing has produced before it"]),
+         ["with the node parsers of", "the graph is not valid", "reads 'stray', which is not produced before it"]),
         (PARSER.replace("TensorType(inputs[0].dtype, ", "("), 3, ["the shape rule of 'Halves' in", "not a TensorType"]),
-        (PARSER.replace("inputs[0].shape", "inputs[5].shape"), 3, ["'Halves' fails with IndexError", "plugin.py, line 6"]),
-        (PARSER.replace("(*rest, last //", "(*rest, -last //"), 3, ["returns the shape (1, -4), in which -4 is no size"]),
-        (PARSER.replace("    *rest", "    raise ValueError('odd')\n    *rest"), 3, ["odd (so says the shape rule of 'Halves')"]),
+        (PARSER.replace("inputs[0].shape", "inputs[5].shape"), 3, ["'Halves' failed with IndexError", "plugin.py, line 6"]),
+        (PARSER.replace("(*rest, last //", "(*rest, -last //"), 3, ["returned the shape (1, -4), in which -4 is not a valid dimension"]),
+        (PARSER.replace("    *rest", "    raise ValueError('odd')\n    *rest"), 3, ["odd (from the shape rule of 'Halves')"]),
         ("\n".join(PARSER.splitlines()[:2] + PARSER.splitlines()[8:]), 3,
-         ["the shapes of Custom nodes of type 'Halves' are not known", "docs/extending.md"]),
+         ["the output shapes of Custom nodes of type 'Halves' are unknown", "docs/extending.md"]),
     ],
 )  # fmt: skip
 def test_what_is_said_of_a_wrong_plugin(
@@ -204,9 +204,9 @@ def test_plugins_that_are_not_there(tmp_path: Path, capsys: pytest.CaptureFixtur
     model = network(tmp_path / "net.onnx")
     config = tmp_path / "config.cfg"
     for path, status, said in (
-        ("absent.py", 1, "absent.py: there is no such file, and not beside the configuration file"),
-        ("libmine.so", 3, "libmine.so: this is a C++ plug-in, which this converter cannot load"),
-        (";".join(["a.py"] * 11), 2, "plugin_path names 11 plug-ins; at most 10 are possible"),
+        ("absent.py", 1, "absent.py: the file does not exist, also not in the folder of the configuration file"),
+        ("libmine.so", 3, "libmine.so: C++ plug-ins are not supported by this converter"),
+        (";".join(["a.py"] * 11), 2, "plugin_path names 11 plug-ins; at most 10 are allowed"),
     ):
         config.write_text(f"[registry]\nplugin_path={path}\n")
         assert convert(model, config) == status
@@ -243,5 +243,5 @@ def test_names_that_cannot_be_registered() -> None:
         registry.CustomOperatorRegistry("mslite.Det", registry.same_as_input)
     with pytest.raises(ValueError, match="nodes of MSLITE models"):
         registry.NodeParserRegistry(registry.FmkType.MSLITE, "Abs", lambda node: ())
-    with pytest.raises(ValueError, match="cannot be the name of a format"):
+    with pytest.raises(ValueError, match="is not a valid name of a format"):
         registry.ModelParserRegistry("a b", lambda parameters: registry.Module([]))

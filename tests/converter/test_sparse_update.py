@@ -134,17 +134,17 @@ def test_what_comes_before_stays_on_integers(tmp_path: Path, monkeypatch: pytest
 @pytest.mark.parametrize(
     ("update", "train", "message"),
     [
-        ("conv3=bias", "", "'conv3' is no layer with weights; did you mean `conv1`?"),
+        ("conv3=bias", "", "'conv3' is not a layer with weights; did you mean `conv1`?"),
         ("conv2=weights:9", "", "'conv2' has 6 input channels, not 9"),
-        ("relu3=bias", "", "'relu3' is no layer with weights"),
-        ("conv2=weight", "", "'weight' says nothing; write weights"),
+        ("relu3=bias", "", "'relu3' is not a layer with weights"),
+        ("conv2=weight", "", "'weight' is not valid; write weights"),
         ("conv2=weights:0", "", "must be a share above 0 and up to 1, or a number of channels"),
         ("conv2=weights:1/0", "", "must be a share above 0 and up to 1, or a number of channels"),
         ("conv2=weights:3/2", "", "must be a share above 0 and up to 1, or a number of channels"),
-        ("conv2=bias,bias", "", "'bias' says nothing"),
-        ("", "", "[sparse_update] names no layer"),
-        ("conv2=bias", "frozen=conv1", "frozen=conv1 in [train_param] does not go with [sparse_update]"),
-        ("conv2=bias", "batch_norm=Train", "batch_norm=Train in [train_param] does not go with [sparse_update]"),
+        ("conv2=bias,bias", "", "'bias' is not valid"),
+        ("", "", "[sparse_update] needs the name of a layer"),
+        ("conv2=bias", "frozen=conv1", "frozen=conv1 in [train_param] cannot be combined with [sparse_update]"),
+        ("conv2=bias", "batch_norm=Train", "batch_norm=Train in [train_param] cannot be combined with [sparse_update]"),
     ],
 )
 def test_what_a_configuration_cannot_mean(

@@ -129,7 +129,7 @@ def test_constants_that_are_named_as_trained(tmp_path: Path) -> None:
     np.testing.assert_allclose(
         _weights(model)["token"], token - 0.1 * slope.sum(axis=0, keepdims=True), rtol=1e-5, atol=1e-6
     )
-    with pytest.raises(ConversionError, match="trained names 'tokem', which is no constant and no layer"):
+    with pytest.raises(ConversionError, match="trained names 'tokem', which is not a constant or layer"):
         _trained(nodes, constants, tmp_path, trained=frozenset({"tokem"}))
 
 

@@ -195,7 +195,7 @@ def _bytes(file: Path) -> int:
 
 
 def _least(model: Path) -> int:
-    with pytest.raises(ConversionError, match=r"does not fit into 1 KiB\. The least is --trainMemory=\d+K") as error:
+    with pytest.raises(ConversionError, match=r"does not fit into 1 KiB\. The minimum is --trainMemory=\d+K") as error:
         _converted(model, _settings(1 << 10))
     return int(str(error.value).partition("--trainMemory=")[2].partition("K")[0]) << 10
 
@@ -328,18 +328,18 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     model = net.save(tmp_path / "net.onnx")
     flags = [f"--modelFile={model}", f"--outputFile={tmp_path / 'net_train'}", "--trainModel=true"]
     assert main([*flags, "--trainMemory=64M"]) == ExitStatus.OK
-    assert "nothing is computed again" in capsys.readouterr().out
+    assert "without checkpointing" in capsys.readouterr().out
     least = _least(model)
     assert main([*flags, f"--trainMemory={least >> 10}K"]) == ExitStatus.OK
-    assert "of a step's multiply-adds are computed again" in capsys.readouterr().out
+    assert "of a step's multiply-adds are recomputed" in capsys.readouterr().out
     config = tmp_path / "train.cfg"
     config.write_text("[train_param]\nmemory=1K\n")
     assert main([*flags, f"--configFile={config}"]) == ExitStatus.NOT_CONVERTIBLE
-    assert f"does not fit into 1 KiB. The least is --trainMemory={least >> 10}K" in capsys.readouterr().err
+    assert f"does not fit into 1 KiB. The minimum is --trainMemory={least >> 10}K" in capsys.readouterr().err
     for wrong, reason in (
         ([*flags, f"--configFile={config}", "--trainMemory=64M"], "memory in [train_param]"),
-        ([*flags, "--trainMemory=much"], "trainMemory must be MiB"),
-        ([*flags[:2], "--trainMemory=64M"], "trainMemory goes with trainModel=true"),
+        ([*flags, "--trainMemory=much"], "trainMemory must be a number of MiB"),
+        ([*flags[:2], "--trainMemory=64M"], "trainMemory needs trainModel=true"),
     ):
         assert main(wrong) == ExitStatus.WRONG_USAGE
         assert reason in capsys.readouterr().err

@@ -69,7 +69,7 @@ def test_biases_in_another_shape_and_what_stays(tmp_path: Path, capsys: pytest.C
     save_model(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), model)
     status, out, _ = _run(capsys, model, section="loss=MeanSquaredError\nlearning_rate=0.1\n")
     assert status == 0
-    assert "constants behind trained layers stay as they are, unless trained= names them: 'positions'" in out
+    assert "constants after trained layers that are not trained, unless trained= names them: 'positions'" in out
     trained = built(model.with_suffix(".ms"))
     x, wanted = (chance.standard_normal((1, 2, size)).astype(np.float32) for size in (4, 6))
     trained.run_step([x, wanted])
@@ -110,7 +110,7 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     section = "loss=SparseSoftmaxCrossEntropy\noptimizer=Momentum\nlearning_rate=0.05\nmomentum=0.8\nfrozen=conv1,c2\n"
     status, out, _ = _run(capsys, model, section=f"{section}batch_size={BATCH}\n")
     assert status == 0
-    assert "trains 5 constants by Momentum; the labels are 'label', int32 [16]" in out
+    assert "trains 5 constants with Momentum; the labels are 'label', int32 [16]" in out
     trained = built(model.with_suffix(".ms"))
     assert trained.get_learning_rate() == np.float32(0.05)
     numbers = {one.name: float(one.get_data_to_numpy().item()) for one in trained.get_optimizer_params()}
@@ -131,7 +131,7 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         ("--saveType=MINDIR", "the result is a .ms file"),
         ("--targetVersion=2.7", "leave it out"),
         ("--check", "it examines inference"),
-        ("--verify", "convert with --trainModel=false for it"),
+        ("--verify", "use it with --trainModel=false"),
     ],
 )
 def test_what_does_not_go_with_it(flag: str, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -139,7 +139,7 @@ def test_what_does_not_go_with_it(flag: str, reason: str, tmp_path: Path, capsys
     lenet(model, BATCH)
     status, _, err = _run(capsys, model, flag)
     assert status == 2
-    assert "INPUT ILLEGAL: trainModel=true does not go with" in err
+    assert "INPUT ILLEGAL: trainModel=true cannot be combined with" in err
     assert reason in err
 
 
@@ -149,20 +149,20 @@ def test_wrong_settings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     for line, message in (
         ("optimizer=Adamm", "optimizer must be SGD|Momentum|"),
         ("learning_rat=0.1", "`learning_rat` is not supported in [train_param]; did you mean `learning_rate`?"),
-        ("learning_rate=-1", "learning_rate must be a number above 0 that float32 has, not '-1'"),
-        ("learning_rate=1e99", "learning_rate must be a number above 0 that float32 has"),
-        ("learning_rate=1e-60", "learning_rate must be a number above 0 that float32 has"),
-        ("learning_rate=nan", "learning_rate must be a number above 0 that float32 has"),
+        ("learning_rate=-1", "learning_rate must be a number above 0 in the range of float32, not '-1'"),
+        ("learning_rate=1e99", "learning_rate must be a number above 0 in the range of float32"),
+        ("learning_rate=1e-60", "learning_rate must be a number above 0 in the range of float32"),
+        ("learning_rate=nan", "learning_rate must be a number above 0 in the range of float32"),
         ("beta1=1\noptimizer=Adam", "beta1 must be a number from 0 and below 1, not '1'"),
-        ("batch_size=1.5", "batch_size must be a whole number from 1 to 1048576, not '1.5'"),
-        ("warmup_steps=-1", "warmup_steps must be a whole number from 0 to 16777216"),
+        ("batch_size=1.5", "batch_size must be an integer from 1 to 1048576, not '1.5'"),
+        ("warmup_steps=-1", "warmup_steps must be an integer from 0 to 16777216"),
     ):
         status, _, err = _run(capsys, model, section=f"{line}\n")
         assert status == 2
         assert message in err
     for line, message in (
-        ("momentum=0.9", "momentum goes with optimizer=Momentum|Nesterov, not with SGD"),
-        ("alpha=0.9\noptimizer=Adam", "alpha goes with optimizer=RMSProp, not with Adam"),
+        ("momentum=0.9", "momentum applies to optimizer=Momentum|Nesterov, not to SGD"),
+        ("alpha=0.9\noptimizer=Adam", "alpha applies to optimizer=RMSProp, not to Adam"),
     ):
         status, _, err = _run(capsys, model, section=f"{line}\n")
         assert status == 1
@@ -175,7 +175,7 @@ def test_a_training_file_is_no_source(tmp_path: Path, capsys: pytest.CaptureFixt
     file = converted(model, TrainSettings())
     status, _, err = _run(capsys, file, f"--outputFile={tmp_path / 'again'}")
     assert status == 3
-    assert "it has gradients and an optimizer already" in err
+    assert "already has gradients and an optimizer" in err
 
 
 _MODELS = Path(__file__).resolve().parents[3] / "shared" / "models"
@@ -222,5 +222,5 @@ def test_front_ends(name: str, output: str, tmp_path: Path) -> None:
 @pytest.mark.skipif(not _MODELS.is_dir(), reason="the shared models are not here")
 def test_outputs_of_any_size_are_refused(tmp_path: Path) -> None:
     model = _MODELS / "torch_detection/yolo_head_nms_op13/model.onnx"
-    with pytest.raises(ConversionError, match="the sizes of output 'boxes' depend on what is computed"):
+    with pytest.raises(ConversionError, match="the shape of output 'boxes' depends on the data"):
         convert(Options(model, tmp_path / "trains", training=TrainSettings(Loss.SQUARED, output="boxes")))

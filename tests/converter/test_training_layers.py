@@ -309,7 +309,7 @@ def test_recurrent_weights_are_refused_or_frozen() -> None:
     names = ("RNNSequence_0/c0", "RNNSequence_0/c1")
     with pytest.raises(ConversionError) as caught:
         training_graph(net().module(), TrainSettings(Loss.SQUARED))
-    assert f"its weights have no gradient here. Train the rest, frozen={','.join(names)}" in str(caught.value)
+    assert f"training of its weights is not supported. Train the rest, frozen={','.join(names)}" in str(caught.value)
     made = training_graph(net().module(), TrainSettings(Loss.SQUARED, frozen=frozenset(names)))
     assert made.parameters == ("MatMulFusion_1/c0",)
 
@@ -317,7 +317,7 @@ def test_recurrent_weights_are_refused_or_frozen() -> None:
 def test_gradients_through_recurrent_layers_are_refused() -> None:
     net = _with_recurrence(Net((3, 2, 4)).add(MatMulFusion(), numbers(4, 4)))
     frozen = frozenset({"RNNSequence_1/c0", "RNNSequence_1/c1"})
-    with pytest.raises(ConversionError, match="RNNSequence 'RNNSequence_1': this operator has no gradient here"):
+    with pytest.raises(ConversionError, match="RNNSequence 'RNNSequence_1': its gradient is not supported"):
         training_graph(net.module(), TrainSettings(Loss.SQUARED, frozen=frozen))
 
 

@@ -123,4 +123,4 @@ def test_nan_and_infinities_are_told_apart(wrong: list[float]) -> None:
     assert not difference("y", wanted.copy(), wanted, TOLERANCE).is_too_large
     found = difference("y", np.array(wrong, np.float32), wanted, TOLERANCE)
     assert found.is_too_large
-    assert "NaN or infinities in other places" in str(found)
+    assert "NaN or infinities at different positions" in str(found)

@@ -91,10 +91,10 @@ def _partial(module: Module) -> None:
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (_swap, "reads 'y', which nothing has produced before"),
+        (_swap, "reads 'y', which is not produced before"),
         (_bad_use, "node 'abs' reads value 'x' 1 times, recorded are 0"),
-        (_stale_use, "used by 'ghost', which is in no graph"),
-        (_operands, "it has 3 inputs, declared are 1"),
+        (_stale_use, "has the user 'ghost', which is in no graph"),
+        (_operands, "it has 3 inputs; 1 are declared"),
         (_names, "2 nodes are named 'abs'"),
         (_value_names, "2 values are named 'x'"),
         (_no_output, "the main graph has no output"),

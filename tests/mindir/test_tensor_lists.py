@@ -78,7 +78,7 @@ def test_a_damaged_description_is_refused(words: list[int]) -> None:
     for tensor in meta.allTensors or ():
         if tensor.name == "filled":
             tensor.data = np.array([*words, *([0] if not words else [])], np.int32).tobytes()[: max(4 * len(words), 2)]
-    with pytest.raises(MindirFormatError, match="'filled': the description of a tensor list is damaged"):
+    with pytest.raises(MindirFormatError, match="'filled': the description of a tensor list is invalid"):
         to_module(meta)
 
 

@@ -145,7 +145,7 @@ CASES = {
             (lambda: blocked_sequence(True), ["ExpandDims", "Conv2DFusion", "Squeeze"]),
         ),
         lambda: blocked(more=1),
-        "do not differ by a constant",
+        "difference of paddings and crops",
     ),
     "ActivationTransposeSwap": Case(
         ((lambda: activation_behind_transpose(ActivationType.RELU), ["Conv2DFusion", "Activation", "Transpose"]),),

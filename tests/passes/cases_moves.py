@@ -78,13 +78,11 @@ CASES = {
             (lambda: list_write(shared=True), ["AddFusion", "AddFusion", "Reshape", "ScatterNdUpdate"]),
         ),
         lambda: list_write(rows=2),
-        "not known to be one row",
+        "not one row",
     ),
-    "CastFusion": Case(
-        ((lambda: casts(DataType.INT64), ["Cast"]),), lambda: casts(DataType.BOOL), "may lose something"
-    ),
+    "CastFusion": Case(((lambda: casts(DataType.INT64), ["Cast"]),), lambda: casts(DataType.BOOL), "is not lossless"),
     "TransposeFusion": Case(((transposes, ["Transpose"]),), transposes_unknown, "different lengths"),
-    "ReshapeReshapeFusion": Case(((reshapes, ["Reshape"]),), reshapes_unknown, "more than one unknown size"),
+    "ReshapeReshapeFusion": Case(((reshapes, ["Reshape"]),), reshapes_unknown, "more than one dynamic dimension"),
     "TransposeMatMulFusion": Case(
         ((lambda: product((0, 2, 1)), ["MatMulFusion"]),), lambda: product((1, 0, 2)), "last two dimensions"
     ),

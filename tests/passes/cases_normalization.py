@@ -105,7 +105,7 @@ CASES = {
             (lambda: transposed_norm(2, 5, 4, 6, activated=True), ["ChannelsLastInstanceNorm", "Activation"]),
         ),
         lambda: transposed_norm(2, 5, 4, 6, before=(0, 2, 3, 1)),
-        "do not take channels to dimension 1 and back",
+        "do not move channels to dimension 1 and back",
     ),
     "InstanceNormFusion": Case(
         (

@@ -157,6 +157,6 @@ CASES = {
             (flattened_full_connection, ["Reshape", "FullConnection"]),
         ),
         lambda: flattened(False),
-        "the batch is not kept apart",
+        "the batch is flattened",
     ),
 }

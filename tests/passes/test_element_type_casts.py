@@ -33,7 +33,7 @@ def test_neighbors_share_their_casts() -> None:
     cast_unsupported_types(module, context)
     assert operators(module) == ["Cast", "Celu", "Celu", "Cast"]
     assert module.main.outputs[0].dtype is DataType.FLOAT64
-    assert context.notes == ["no kernel takes float64 in 2 nodes: they compute in float32"]
+    assert context.notes == ["2 nodes without a kernel for float64: they compute in float32"]
 
 
 def test_what_a_kernel_takes_stays() -> None:

@@ -188,6 +188,6 @@ def test_quantized_values_are_named_when_they_are_not_computed_on(where: str, dt
     fold_constants(module, context)
     assert operators(module) == ["AddFusion", "Concat"]
     (note,) = context.notes
-    named = {"operand": "'n1_c0' hold quantized", "result": "'n1_0' hold quantized", "node": "it computes on quantized"}
-    assert note.startswith("AddFusion 'n1' has constant inputs but stays")
+    named = {"operand": "'n1_c0' are quantized", "result": "'n1_0' are quantized", "node": "it computes with quantized"}
+    assert note.startswith("AddFusion 'n1' has constant inputs but is not folded")
     assert named[where] in note

@@ -89,8 +89,8 @@ def test_every_bit_stays(tmp_path: Path, pads: tuple[int, int, int, int], more: 
 @pytest.mark.parametrize(
     ("more", "reason"),
     [
-        ({"border": 0}, "the border is not zero"),
-        ({"after": QuantParam(scale=0.05, zeroPoint=-2)}, "another quantization"),
+        ({"border": 0}, "the padding value is not zero"),
+        ({"after": QuantParam(scale=0.05, zeroPoint=-2)}, "other quantization parameters"),
         ({"channels": (1, 0)}, "channels are padded"),
         ({"pad_mode": PadMode.SAME}, "computes its own padding"),
     ],

@@ -41,7 +41,7 @@ def test_it_is_measured_on_samples_that_the_calibration_did_not_see() -> None:
     assert found.sqnr == sqnr(expected, actual)
     (line,) = agreement_lines(found)
     assert line.endswith(
-        f"SQNR {found.sqnr:.1f} dB beside the float model, on 4 samples that the calibration did not see"
+        f"SQNR {found.sqnr:.1f} dB compared with the float model, on 4 samples not used for calibration"
     )
 
 
@@ -49,7 +49,7 @@ def test_without_others_on_those_of_the_calibration() -> None:
     module = image_network()
     found = measured(module, samples(module, 5), 5)[1]
     assert (found.samples, found.are_unseen) == (5, False)
-    assert agreement_lines(found)[0].endswith("on 5 samples of the calibration itself")
+    assert agreement_lines(found)[0].endswith("on 5 samples that were also used for calibration")
 
 
 def test_integers_at_the_boundary_are_compared_as_the_real_numbers_that_they_mean() -> None:

@@ -170,7 +170,7 @@ def test_damaged_files_are_named(tmp_path: Path) -> None:
         with pytest.raises(ConversionError, match=name):
             list(data)
     (directory / "a.npy").unlink()
-    with pytest.raises(ConversionError, match=r"b\.npy: no whole NumPy file"):
+    with pytest.raises(ConversionError, match=r"b\.npy: not a complete NumPy file"):
         list(
             calibration_data(
                 None, [IMAGE], data_settings(calibrate_path=f"image:{directory}", calibrate_size="2", input_type="NPY")

@@ -38,7 +38,7 @@ _COUNTING = frozenset(
 """Operators whose results have sizes that only running tells, or that ONNX's inference does not follow."""
 
 _UNKNOWN_RANK = (
-    "the rank of its input is not known",
+    "the rank of its input is unknown",
     "the rank of '",
     "the rank of the result",
     "the number of dimensions",

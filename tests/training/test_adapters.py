@@ -477,11 +477,11 @@ def test_models_share_their_base(tmp_path: Path) -> None:
     ("lines", "message"),
     [
         (["lora_alpha=4"], "lora_alpha needs lora_rank"),
-        (["lora_rank=0"], "lora_rank must be a whole number"),
-        (["lora_rank=1.5"], "lora_rank must be a whole number"),
+        (["lora_rank=0"], "lora_rank must be an integer"),
+        (["lora_rank=1.5"], "lora_rank must be an integer"),
         (["lora_rank=2", "lora_layers=blok0"], "lora_layers names 'blok0'"),
         (["lora_rank=2", "lora_trained=haed"], "lora_trained names 'haed'"),
-        (["lora_rank=2", "frozen=*"], "no product of matrices with a constant weight is left for lora_rank"),
+        (["lora_rank=2", "frozen=*"], "there is no matmul with a constant weight that lora_rank"),
     ],
 )
 def test_impossible_settings(lines: list[str], message: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -126,9 +126,9 @@ def test_virtual_batches_count_updates(tmp_path: Path) -> None:
     ("text", "reason"),
     [
         ("schedule=Cosine", "schedule=Cosine needs decay_steps"),
-        ("decay_rate=0.5", "decay_rate goes with schedule=Step|Exponential, not with Constant"),
-        ("schedule=Step decay_steps=2.5", "decay_steps must be a whole number"),
-        ("schedule=OneCycle decay_steps=4 warmup_steps=4", "fewer than all"),
+        ("decay_rate=0.5", "decay_rate applies to schedule=Step|Exponential, not to Constant"),
+        ("schedule=Step decay_steps=2.5", "decay_steps must be an integer"),
+        ("schedule=OneCycle decay_steps=4 warmup_steps=4", "OneCycle needs warmup_steps between 1"),
         ("schedule=Linear", "schedule must be Constant|Cosine|Step|Exponential|Polynomial|OneCycle"),
     ],
 )

@@ -1,5 +1,7 @@
-"""What the CPU runtimes of MindSpore Lite ask of a node beyond a kernel for its type: where they would refuse the node when the
-model is built or run, or compute something else without saying so. One module per family of operators."""
+"""Requirements of MindSpore Lite's CPU kernels beyond the element type. One module per family of operators.
+
+A node that does not meet them is refused when the model is built or run, or is computed incorrectly without an error.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a condition is declared, and what several of them ask."""
+"""Registers conditions of operators, and helpers that several conditions use."""
 
 from __future__ import annotations
 
@@ -12,16 +12,18 @@ from mslite.converter.mindir.graph import Node, Value
 from mslite.converter.mindir.ops.enums import ActivationType, DataType
 
 Condition = Callable[[Node, DataType, Version], str | None]
-"""Of a node, the type of its kernel and a version: what it does to the node ("passes over ..."), or None."""
+"""A function of a node, the element type of its kernel and a version. Returns what the version does wrong, as the end
+of the
+sentence "MindSpore Lite 2.0 ignores ...", or None."""
 
 CONDITIONS: dict[str, list[Condition]] = defaultdict(list)
 
 FUSED = frozenset({ActivationType.NO_ACTIVATION, ActivationType.RELU, ActivationType.RELU6})
-"""The activations that kernels apply to their result."""
+"""Activations that kernels can fuse."""
 
 
 def condition(names: str, until: Version = Version.V2_7) -> Callable[[Condition], Condition]:
-    """Registers a condition of the blank-separated operators; it holds up to the version `until`."""
+    """Registers a condition for the blank-separated operators, in versions up to `until`."""
 
     def register(function: Condition) -> Condition:
         def limited(node: Node, kind: DataType, version: Version) -> str | None:
@@ -35,12 +37,12 @@ def condition(names: str, until: Version = Version.V2_7) -> Callable[[Condition]
 
 
 def has_shape(value: Value) -> bool:
-    """Whether every size is known."""
+    """Returns whether all dimensions are known."""
     return value.shape is not None and all(size >= 0 for size in value.shape)
 
 
 def numbers(node: Node, index: int) -> list[int] | None:
-    """The integers of a constant operand; None where it is absent or computed."""
+    """Returns the integers of a constant input; None if the input is missing or computed."""
     if len(node.inputs) <= index or node.inputs[index].data is None:
         return None
     data = node.inputs[index].data

@@ -1,4 +1,4 @@
-"""Element-wise operators, comparisons, activations and casts."""
+"""Conditions of element-wise operators, comparisons, activations and casts."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ _MANY = 8
 @condition("AddFusion AvgPoolFusion MaxPoolFusion Conv2DFusion Conv2dTransposeFusion FullConnection AdderFusion")
 def known_activation(node: Node, kind: DataType, version: Version) -> str | None:
     fused = fused_activation(node)
-    return None if fused in FUSED else f"passes over its activation {fused.name}"
+    return None if fused in FUSED else f"ignores its activation {fused.name}"
 
 
 @condition("SubFusion MulFusion DivFusion")
 def arithmetic_activation(node: Node, kind: DataType, version: Version) -> str | None:
-    """1.x reads the activation of AddFusion alone, 2.x that of MulFusion, too."""
+    """1.x supports the activation of AddFusion only, 2.x also that of MulFusion."""
     fused = fused_activation(node)
     is_read = node.op.name == "MulFusion" and version >= Version.V2_0
     known = FUSED if is_read else frozenset({ActivationType.NO_ACTIVATION})
-    return None if fused in known else f"passes over its activation {fused.name}"
+    return None if fused in known else f"ignores its activation {fused.name}"
 
 
 @condition("AddFusion SubFusion MulFusion DivFusion")
 def integer_activation(node: Node, kind: DataType, version: Version) -> str | None:
     fused = fused_activation(node)
     is_plain = fused is ActivationType.NO_ACTIVATION or kind is not DataType.INT32
-    return None if is_plain else f"passes over its activation {fused.name} in int32"
+    return None if is_plain else f"ignores its activation {fused.name} in int32"
 
 
 _ACTIVATIONS = {
@@ -46,7 +46,7 @@ _ACTIVATIONS = {
     ),
 }  # fmt: skip
 _LATER = frozenset({ActivationType.ELU})
-"""From 1.5 on, in float32."""
+"""Supported since 1.5, in float32."""
 
 
 @condition("Activation")
@@ -62,12 +62,12 @@ def activation_kinds(node: Node, kind: DataType, version: Version) -> str | None
 @condition("Clip")
 def constant_limits(node: Node, kind: DataType, version: Version) -> str | None:
     assert isinstance(node.op, Clip)
-    return "takes limits that are numbers of the node only" if len(node.inputs) > 1 else None
+    return "supports limits as attributes only" if len(node.inputs) > 1 else None
 
 
 @condition("AddN")
 def several_summands(node: Node, kind: DataType, version: Version) -> str | None:
-    return "needs two operands" if len(node.inputs) < 2 else None
+    return "needs two inputs" if len(node.inputs) < 2 else None
 
 
 @condition("DivFusion", until=Version.V1_5)
@@ -77,7 +77,7 @@ def real_quotient(node: Node, kind: DataType, version: Version) -> str | None:
 
 @condition("FloorDiv FloorMod Mod", until=Version.V2_0)
 def integer_quotient(node: Node, kind: DataType, version: Version) -> str | None:
-    """It truncates, which is another number below 0; 2.0 in FloorDiv alone."""
+    """It truncates, which differs for negative quotients; in 2.0 only FloorDiv does."""
     if version is Version.V2_0 and node.op.name == "FloorMod":
         return None
     return "rounds quotients of int32 towards zero" if kind is DataType.INT32 and node.op.name != "Mod" else None
@@ -85,7 +85,7 @@ def integer_quotient(node: Node, kind: DataType, version: Version) -> str | None
 
 @condition("LogicalAnd LogicalOr")
 def truth_values(node: Node, kind: DataType, version: Version) -> str | None:
-    return None if kind is DataType.BOOL else f"gives {kind.name.lower()} instead of truth values"
+    return None if kind is DataType.BOOL else f"returns {kind.name.lower()} instead of bool"
 
 
 @condition("AddFusion SubFusion MulFusion DivFusion RealDiv Maximum Minimum FloorDiv FloorMod Mod SquaredDifference Equal NotEqual "
@@ -93,24 +93,22 @@ def truth_values(node: Node, kind: DataType, version: Version) -> str | None:
 def equal_types(node: Node, kind: DataType, version: Version) -> str | None:
     kinds = {value.dtype for value in node.inputs[:2]}
     if len(kinds) > 1:
-        return (
-            f"computes on {' and '.join(sorted(one.name.lower() for one in kinds))} as if both were {kind.name.lower()}"
-        )
+        return f"treats {' and '.join(sorted(one.name.lower() for one in kinds))} as {kind.name.lower()}"
     if any(value.rank is not None and value.rank >= _MANY for value in node.inputs):
-        return f"takes fewer than {_MANY} dimensions"
+        return f"supports fewer than {_MANY} dimensions only"
     return None
 
 
 @condition("PowFusion")
 def exponent(node: Node, kind: DataType, version: Version) -> str | None:
     if len(node.inputs) < 2:
-        return "needs the exponent as an operand"
+        return "needs the exponent as an input"
     x, power = node.inputs[:2]
     if power.dtype is not x.dtype and power.dtype is not DataType.FLOAT32:
-        return "takes a float32 exponent only"
+        return "supports float32 exponents only"
     is_one = has_shape(power) and power.shape is not None and all(size == 1 for size in power.shape)
     if not is_one and (x.shape is None or x.shape != power.shape):
-        return "takes one exponent, or one for each element"
+        return "supports one exponent, or one for each element"
     return None
 
 
@@ -120,7 +118,7 @@ _CAST = {
     DataType.INT64: {DataType.FLOAT32, DataType.INT32},
     DataType.FLOAT16: {DataType.FLOAT32},
 }
-"""Target -> sources of Cast in 1.3 and 1.5."""
+"""Target type -> source types of Cast in 1.3 and 1.5."""
 
 
 @condition("Cast")
@@ -137,7 +135,7 @@ def has_cast(source: DataType, target: DataType, version: Version) -> bool:
     if version >= Version.V2_0 and DataType.FLOAT16 in (
         source,
         target,
-    ):  # without kernels of float16: bits, not numbers
+    ):  # without float16 kernels it copies the bits
         return False
     if source is target:
         return source in (DataType.FLOAT32, DataType.INT32, DataType.BOOL)
@@ -147,7 +145,7 @@ def has_cast(source: DataType, target: DataType, version: Version) -> bool:
 
 @condition("AddFusion", until=Version.V1_5)
 def sum_of_truths(node: Node, kind: DataType, version: Version) -> str | None:
-    return "adds no truth values" if kind is DataType.BOOL else None
+    return "does not add bool" if kind is DataType.BOOL else None
 
 
 @condition("Activation", until=Version.V1_5)
@@ -159,18 +157,18 @@ def gelu_by_error_function(node: Node, kind: DataType, version: Version) -> str 
 
 @condition("Round")
 def rounding_of_halves(node: Node, kind: DataType, version: Version) -> str | None:
-    """Up to 1.5 all of them, since then those that do not fill a vector register."""
+    """Up to 1.5 this affects all elements, later those that do not fill a vector register."""
     is_real = kind is DataType.FLOAT32
-    return "rounds numbers half-way between two integers away from zero" if is_real else None
+    return "rounds halves away from zero" if is_real else None
 
 
 @condition("Reciprocal", until=Version.V1_5)
 def reciprocal_of_zero(node: Node, kind: DataType, version: Version) -> str | None:
-    return "stops where an element is 0" if kind is DataType.FLOAT32 else None
+    return "fails if an element is 0" if kind is DataType.FLOAT32 else None
 
 
 @condition("Rsqrt", until=Version.V2_0)
 def estimated_root(node: Node, kind: DataType, version: Version) -> str | None:
-    """By the processor's estimate, without the step of Newton's method that makes it exact."""
+    """It uses the processor's estimate without a step of Newton's method."""
     is_estimate = version is Version.V2_0 and kind is DataType.FLOAT32
-    return "computes reciprocal roots to three digits" if is_estimate else None
+    return "computes reciprocal square roots to three digits only" if is_estimate else None

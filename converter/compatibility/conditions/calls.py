@@ -1,4 +1,4 @@
-"""Calls of subgraphs."""
+"""Conditions of calls of subgraphs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mslite.converter.mindir.ops.enums import DataType
 
 @condition("Call", until=Version.V1_5)
 def unsafe_call(node: Node, kind: DataType, version: Version) -> str | None:
-    """Seen by running 1.3 and 1.5: what stands behind a call is never fed; a branch waits for ever, and a loop ends the process."""
+    """Observed in 1.3 and 1.5: nodes after a call get no inputs, a branch never ends, and a loop crashes."""
     if any(value.users for value in node.outputs):
-        return "runs nothing behind a call of a subgraph"
-    return "does not come back from branches and loops"
+        return "does not run nodes after a call of a subgraph"
+    return "does not return from branches and loops"

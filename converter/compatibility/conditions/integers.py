@@ -1,4 +1,4 @@
-"""Stored integers."""
+"""Conditions of quantized tensors."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from mslite.converter.mindir.quantized import is_quantized, same_records
 def integer_casts(node: Node, kind: DataType, version: Version) -> str | None:
     kinds = (node.inputs[0].dtype, node.outputs[0].dtype)
     if version < Version.V2_0 and any(len(value.quant) > 1 for value in (node.inputs[0], node.outputs[0])):
-        return "casts with one scale for all elements only"
+        return "supports per-tensor scales only"
     if kinds == (DataType.INT8, DataType.INT8) and version < Version.V2_0:
-        return "computes casts from int8 to int8 wrong"
+        return "computes casts from int8 to int8 incorrectly"
     if any(one not in (DataType.INT8, DataType.UINT8, DataType.FLOAT32) for one in kinds):
         return f"cannot cast {kinds[0].name.lower()} to {kinds[1].name.lower()}"
     return None
@@ -33,20 +33,20 @@ def integer_casts(node: Node, kind: DataType, version: Version) -> str | None:
 @condition("DynamicQuant")
 def rounded_products(node: Node, kind: DataType, version: Version) -> str | None:
     users = {user.op.name for user in node.outputs[0].users}
-    return None if users <= {"MatMulFusion"} else "rounds activations of matrix products only"
+    return None if users <= {"MatMulFusion"} else "supports dynamic quantization for matmuls only"
 
 
 def records_of_all(node: Node, kind: DataType, version: Version) -> str | None:
-    """A kernel on int8 reads the records of every operand that it computes with, and of its result."""
+    """An int8 kernel reads the quantization parameters of all inputs that it computes with, and of its output."""
     if kind is not DataType.INT8:
         return None
     results = [value for value in node.outputs if value.dtype is DataType.INT8]
     data = [value for value in node.inputs if value.dtype is DataType.INT8]
     if any(not is_quantized(value) for value in (*data, *results)):
-        return "takes int8 with quantization records only"
+        return "needs quantization parameters for int8 tensors"
     mixed = [value for value in node.inputs if value.dtype is DataType.FLOAT32 and node.op.name != "QuantDTypeCast"]
     if mixed or any(value.dtype is DataType.FLOAT32 for value in node.outputs if node.op.name != "QuantDTypeCast"):
-        return "takes no float values beside int8"
+        return "does not support float and int8 tensors in one node"
     return None
 
 
@@ -66,14 +66,15 @@ _RIGHT = frozenset(
      "QuantDTypeCast", "Reshape", "Resize", "Round", "Shape", "SliceFusion", "Softmax", "Split", "Sqrt", "Square", "Squeeze",
      "SubFusion", "TopKFusion", "Transpose", "Unsqueeze"}
 )  # fmt: skip
-"""Operators whose int8 kernels of 1.3 give the numbers of the real arithmetic to within two steps. Others were seen to be further
-off, or to end the process: comparisons, ArgMax, reductions, normalizations, divisions, powers."""
+"""Operators with int8 kernels in 1.3 that are within two quantization steps of the exact result. Others were observed
+to
+differ more, or to crash: comparisons, ArgMax, reductions, normalizations, divisions, powers."""
 
 _REDUCED = frozenset({ReduceMode.ReduceMax, ReduceMode.ReduceMin, ReduceMode.ReduceSum})
-"""Reductions that are right in int8; means of some dimensions are not."""
+"""Reductions that are correct in int8; means over some dimensions are not."""
 
 _FURTHER_OFF = frozenset({"AvgPoolFusion", "Softmax"})
-"""Of these, what was seen to be two or three steps off in 2.0."""
+"""Operators of `_RIGHT` that were observed to be two or three quantization steps off in 2.0."""
 
 _KEEP_RECORDS = frozenset(
     {"AvgPoolFusion", "MaxPoolFusion", "PadFusion", "Resize", "Gather", "DepthToSpace", "BatchToSpace", "TopKFusion"}
@@ -88,37 +89,37 @@ def integer_kernel(node: Node, kind: DataType, version: Version) -> str | None:
     if isinstance(node.op, ReduceFusion) and node.op.mode in _REDUCED:
         return None
     if version is Version.V2_0 and name in _FURTHER_OFF:
-        return f"computes {name} in int8 more than a step off"
+        return f"computes {name} in int8 with errors of more than one quantization step"
     if name not in _RIGHT or (
         name in ("AvgPoolFusion", "MaxPoolFusion") and fused_activation(node) is not ActivationType.NO_ACTIVATION
     ):
-        return f"gives wrong int8 results for {name}"
+        return f"computes {name} in int8 incorrectly"
     if name in _KEEP_RECORDS and not same_records(node.inputs[0].quant, node.outputs[0].quant):
-        return "takes int8 operands and results of one record here"
+        return "needs equal quantization parameters for input and output here"
     return _special(node)
 
 
 def _special(node: Node) -> str | None:
-    """Of the operators that are right in some forms only."""
+    """Returns the reason for operators that are correct for certain attributes or shapes only, or None."""
     op = node.op
     if isinstance(op, Activation) and op.activation_type in (ActivationType.RELU6, ActivationType.SIGMOID):
-        return f"computes {op.activation_type.name} in int8 wrong at the ends of the range"
+        return f"computes {op.activation_type.name} in int8 incorrectly at the ends of the range"
     if isinstance(op, Activation) and op.activation_type is ActivationType.TANH and not _is_record(node, 1 / 128, 0):
-        return "takes one record for the result of TANH in int8"
+        return "supports scale 1/128 and zero point 0 only for the output of int8 TANH"
     if op.name == "Softmax" and not _is_record(node, 1 / 256, -128):
-        return "takes one record for the result of Softmax in int8"
+        return "supports scale 1/256 and zero point -128 only for the output of int8 Softmax"
     if op.name in ("AddFusion", "SubFusion") and not _repeats_simply(node):
-        return "does not repeat int8 operands along single dimensions"
+        return "does not broadcast int8 inputs along single dimensions"
     if op.name == "PadFusion" and len(node.inputs) > 2:
-        return "takes no number for the border in int8"
+        return "does not support a padding value in int8"
     if op.name == "MatMulFusion" and (node.inputs[1].data is None or node.inputs[1].rank != 2):
-        return "computes products of two activations wrong in int8"
+        return "computes int8 matmuls of two activations incorrectly"
     if (
         isinstance(op, Resize)
         and op.method is ResizeMethod.LINEAR
         and op.coordinate_transform_mode is CoordinateTransformMode.HALF_PIXEL
     ):
-        return "interpolates int8 between other pixels"
+        return "interpolates int8 images at other coordinates"
     return None
 
 
@@ -128,7 +129,7 @@ def _is_record(node: Node, scale: float, zero_point: int) -> bool:
 
 
 def _repeats_simply(node: Node) -> bool:
-    """Whether the operands have one shape; or, in a sum, one of them a single number or the last dimensions of the other."""
+    """Returns whether the shapes are equal, or, in a sum, one is a scalar or the last dimensions of the other."""
     a, b = node.inputs[:2]
     if not (has_shape(a) and has_shape(b)):
         return False

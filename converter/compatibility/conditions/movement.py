@@ -1,4 +1,4 @@
-"""Operators that move, choose and join elements."""
+"""Conditions of operators that move, select and join elements."""
 
 from __future__ import annotations
 
@@ -17,26 +17,24 @@ _TILED = 5
 @condition("Gather GatherNd")
 def positive_indices(node: Node, kind: DataType, version: Version) -> str | None:
     indices = numbers(node, 1)
-    return (
-        "takes indices that count from the front only" if indices is not None and min(indices, default=0) < 0 else None
-    )
+    return "does not support negative indices" if indices is not None and min(indices, default=0) < 0 else None
 
 
 @condition("Gather")
 def gather_axis(node: Node, kind: DataType, version: Version) -> str | None:
     axis = numbers(node, 2)
     if axis is None:
-        return "needs the axis as a constant operand"
+        return "needs the axis as a constant input"
     if axis[0] < 0 and version < Version.V2_0:
-        return "takes an axis that counts from the front only"
-    return "gathers int8 along the first dimension only" if kind is DataType.INT8 and axis[0] != 0 else None
+        return "does not support a negative axis"
+    return "supports the first dimension only in int8" if kind is DataType.INT8 and axis[0] != 0 else None
 
 
 @condition("Gather GatherNd")
 def index_type(node: Node, kind: DataType, version: Version) -> str | None:
     kind_of_index = node.inputs[1].dtype
     known = kind_of_index is DataType.INT32 or (kind_of_index is DataType.INT64 and version >= Version.V2_0)
-    return None if known else f"takes int32 indices, not {kind_of_index.name.lower()}"
+    return None if known else f"supports int32 indices, not {kind_of_index.name.lower()}"
 
 
 @condition("Transpose", until=Version.V2_0)
@@ -44,36 +42,34 @@ def permutation(node: Node, kind: DataType, version: Version) -> str | None:
     perm = numbers(node, 1)
     rank = node.inputs[0].rank
     if perm is None:
-        return "needs the permutation as a constant"
+        return "needs a constant permutation"
     if rank is None or rank != len(perm) or rank > _TRANSPOSED:
-        return f"transposes up to {_TRANSPOSED} dimensions, all of which the permutation names"
+        return f"supports up to {_TRANSPOSED} dimensions, and permutations of all of them"
     return None
 
 
 @condition("Unstack", until=Version.V1_5)
 def prepared_axis(node: Node, kind: DataType, version: Version) -> str | None:
-    """It looks at the axis before it looks whether the shape is known yet."""
+    """It checks the axis before it checks whether the shape is known."""
     axis = int(getattr(node.op, "axis", 0))
-    return None if axis in (0, -1) or has_shape(node.inputs[0]) else "takes apart no tensor whose sizes are open"
+    return (
+        None if axis in (0, -1) or has_shape(node.inputs[0]) else "does not support dynamic dimensions with this axis"
+    )
 
 
 @condition("Concat", until=Version.V2_0)
 def joined_parts(node: Node, kind: DataType, version: Version) -> str | None:
     if any(value.shape is not None and 0 in value.shape for value in node.inputs):
-        return "takes no operand without elements"
+        return "does not support an input without elements"
     return None
 
 
 @condition("Reshape")
 def reshape_operand(node: Node, kind: DataType, version: Version) -> str | None:
     if len(node.inputs) < 2:
-        return "needs the shape as an operand"
+        return "needs the shape as an input"
     shape = node.inputs[1].shape
-    return (
-        "cannot make a tensor without dimensions"
-        if shape is not None and shape == (0,) and version < Version.V2_0
-        else None
-    )
+    return "cannot return a scalar" if shape is not None and shape == (0,) and version < Version.V2_0 else None
 
 
 @condition("Flatten", until=Version.V2_0)
@@ -84,7 +80,7 @@ def flatten_axis(node: Node, kind: DataType, version: Version) -> str | None:
     return (
         None
         if axis == 1 or (shape is not None and axis + rank == 1)
-        else "flattens behind the first dimension, whatever the axis"
+        else "ignores the axis and keeps the first dimension"
     )
 
 
@@ -93,9 +89,9 @@ def borders(node: Node, kind: DataType, version: Version) -> str | None:
     assert isinstance(node.op, PadFusion)
     rank = node.inputs[0].rank
     if len(node.inputs) < 2:
-        return "needs the borders as an operand"
+        return "needs the padding as an input"
     if rank is None or (rank > 4 and version < Version.V2_0):
-        return "pads up to four dimensions"
+        return "supports up to four dimensions"
     paddings = numbers(node, 1)
     if paddings is not None and min(paddings, default=0) < 0:
         return "cuts nothing off (negative padding)"
@@ -107,33 +103,33 @@ def slice_operands(node: Node, kind: DataType, version: Version) -> str | None:
     rank = node.inputs[0].rank
     begin = node.inputs[1].shape
     if rank is None or begin is None or begin != (rank,):
-        return "slices along every dimension or none"
+        return "needs a begin for every dimension"
     return None
 
 
 @condition("StridedSlice", until=Version.V2_0)
 def strided_operands(node: Node, kind: DataType, version: Version) -> str | None:
-    """With the axes as an operand, as ONNX has them, begins and ends are cut to the sizes."""
+    """If the axes are an input, as in ONNX, begin and end are clamped to the dimensions."""
     op, count, shape = node.op, len(node.inputs), node.inputs[0].shape
     assert isinstance(op, StridedSlice)
     if count not in (4, 5):
-        return "needs begin, end and strides as operands"
+        return "needs begin, end and strides as inputs"
     if op.ellipsis_mask:
-        return "reads an ellipsis as one dimension"
+        return "treats an ellipsis as one dimension"
     begin, end, strides = numbers(node, 1), numbers(node, 2), numbers(node, count - 1)
     if count == 5 and version is Version.V2_0 and min(strides or [1], default=1) < 0:
-        return "counts a negative step from the wrong end"
+        return "computes negative strides incorrectly"
     if count == 5 or begin is None or end is None or strides is None or shape is None:
         return None
     if min(strides, default=1) < 0:
-        return "slices forwards only"
+        return "does not support negative strides"
     if op.new_axis_mask or op.shrink_axis_mask:
         return None
     for axis, size in enumerate(shape[: len(begin)]):
         if size >= 0 and end[axis] > size and not (op.end_mask >> axis) & 1:
-            return "does not cut the end of a slice to the size of the dimension"
+            return "does not clamp the end of a slice to the dimension"
         if size >= 0 and abs(begin[axis]) > size:
-            return "does not cut the begin of a slice to the size of the dimension"
+            return "does not clamp the begin of a slice to the dimension"
     return None
 
 
@@ -141,9 +137,9 @@ def strided_operands(node: Node, kind: DataType, version: Version) -> str | None
 def tiles(node: Node, kind: DataType, version: Version) -> str | None:
     rank = node.inputs[0].rank
     if rank is None or rank > _TILED:
-        return f"repeats up to {_TILED} dimensions"
+        return f"supports up to {_TILED} dimensions"
     multiples = node.inputs[1].shape if len(node.inputs) > 1 else None
-    return "needs a number for each dimension" if multiples != (rank,) else None
+    return "needs a multiple for each dimension" if multiples != (rank,) else None
 
 
 @condition("BroadcastTo", until=Version.V2_0)
@@ -151,11 +147,11 @@ def broadcast(node: Node, kind: DataType, version: Version) -> str | None:
     x, y = node.inputs[0].shape, node.outputs[0].shape
     wanted = numbers(node, 1)
     if wanted is None:
-        return "needs the shape as a constant operand"
+        return "needs the shape as a constant input"
     if y is None or tuple(wanted) != y:
-        return "takes the whole shape only"
+        return "needs the whole output shape"
     if x is None or y is None or len(x) > len(y):
-        return "cannot tell the shape"
+        return "cannot infer the shape"
     return None
 
 
@@ -164,27 +160,27 @@ def chosen(node: Node, kind: DataType, version: Version) -> str | None:
     if len(node.inputs) == 1:
         return None
     if version is Version.V1_3:
-        return "gives truth values instead of what is chosen"
+        return "returns bool instead of the selected elements"
     if node.inputs[1].dtype is not DataType.FLOAT32:
-        return f"chooses float32, not {node.inputs[1].dtype.name.lower()}"
+        return f"supports float32, not {node.inputs[1].dtype.name.lower()}"
     full = node.outputs[0].shape
     shapes = [value.shape for value in node.inputs]
     if full is None or any(shape is None for shape in shapes):
-        return "needs the sizes of what it chooses from"
+        return "needs known shapes of its inputs"
     if not all(shape == full or math.prod(shape or ()) == 1 for shape in shapes):
-        return "repeats no operand along single dimensions"
+        return "does not broadcast inputs along single dimensions"
     return None
 
 
 @condition("Select")
 def selected(node: Node, kind: DataType, version: Version) -> str | None:
     if any(value.dtype not in (DataType.FLOAT32, DataType.INT32) for value in node.inputs[1:]):
-        return "selects float32 and int32 only"
+        return "supports float32 and int32 only"
     full = node.outputs[0].shape
     if full is None or any(value.shape != full for value in node.inputs[1:]):
-        return "repeats no operand along single dimensions"
+        return "does not broadcast inputs along single dimensions"
     condition_shape = node.inputs[0].shape
-    return None if condition_shape in (full, (), (1,)) else "needs a truth value for each element, or one"
+    return None if condition_shape in (full, (), (1,)) else "needs a condition for each element, or one"
 
 
 @condition("Split")
@@ -194,13 +190,13 @@ def sizes_of_parts(node: Node, kind: DataType, version: Version) -> str | None:
         return None
     if len(sizes) != len(node.outputs):
         return "needs the size of each part"
-    return "reads -1 only as the last size" if -1 in sizes[:-1] or (-1 in sizes and version < Version.V2_0) else None
+    return "supports -1 as the last size only" if -1 in sizes[:-1] or (-1 in sizes and version < Version.V2_0) else None
 
 
 @condition("Squeeze Unsqueeze", until=Version.V2_0)
 def ascending(node: Node, kind: DataType, version: Version) -> str | None:
     axes = list(getattr(node.op, "axis", None) or ())
-    return None if axes == sorted(axes) and (axes or node.op.name == "Squeeze") else "takes axes in ascending order"
+    return None if axes == sorted(axes) and (axes or node.op.name == "Squeeze") else "needs axes in ascending order"
 
 
 @condition("TopKFusion", until=Version.V2_0)
@@ -208,46 +204,46 @@ def top_axis(node: Node, kind: DataType, version: Version) -> str | None:
     axis = getattr(node.op, "axis", -1)
     rank = node.inputs[0].rank or 0
     if axis not in (-1, rank - 1):
-        return "looks along the last dimension only"
+        return "supports the last dimension only"
     if getattr(node.op, "largest", 1) < 0:
-        return "finds the largest elements only"
-    return "needs the number of elements as a constant" if numbers(node, 1) is None else None
+        return "supports the largest elements only"
+    return "needs a constant number of elements" if numbers(node, 1) is None else None
 
 
 @condition("ConstantOfShape")
 def filled_type(node: Node, kind: DataType, version: Version) -> str | None:
     filled = node.outputs[0].dtype
     known = {DataType.FLOAT32, DataType.INT32} | ({DataType.INT64, DataType.BOOL} if version >= Version.V2_0 else set())
-    return None if filled in known else f"fills float32 and int32, not {filled.name.lower()}"
+    return None if filled in known else f"supports float32 and int32, not {filled.name.lower()}"
 
 
 @condition("Fill", until=Version.V1_5)
 def fill_type(node: Node, kind: DataType, version: Version) -> str | None:
     filled = node.outputs[0].dtype
     known = (DataType.FLOAT32, DataType.INT32, DataType.BOOL)
-    return None if filled in known else f"fills float32, int32 and bool, not {filled.name.lower()}"
+    return None if filled in known else f"supports float32, int32 and bool, not {filled.name.lower()}"
 
 
 @condition("OneHot", until=Version.V2_0)
 def one_hot(node: Node, kind: DataType, version: Version) -> str | None:
     if len(node.inputs) != 4:
-        return "needs both values as operands of their own"
-    return "needs the depth as a constant" if numbers(node, 1) is None else None
+        return "needs both values as separate inputs"
+    return "needs a constant depth" if numbers(node, 1) is None else None
 
 
 @condition("Crop", until=Version.V2_0)
 def crop(node: Node, kind: DataType, version: Version) -> str | None:
-    """The result gets the whole shape of the reference."""
+    """The output gets the whole shape of the reference input."""
     if node.inputs[0].rank != 4 or not has_shape(node.inputs[1]) or node.inputs[1].shape != node.outputs[0].shape:
-        return "crops images to the whole shape of the reference"
+        return "supports 4-D images that are cropped to the whole shape of the reference only"
     return None
 
 
 @condition("SparseToDense", until=Version.V2_0)
 def sparse_indices(node: Node, kind: DataType, version: Version) -> str | None:
-    return "needs a list of indices" if node.inputs[0].rank == 0 else None
+    return "does not support a scalar index" if node.inputs[0].rank == 0 else None
 
 
 @condition("Range", until=Version.V2_0)
 def ranges(node: Node, kind: DataType, version: Version) -> str | None:
-    return None if len(node.inputs) == 3 else "needs start, limit and delta as operands"
+    return None if len(node.inputs) == 3 else "needs start, limit and delta as inputs"

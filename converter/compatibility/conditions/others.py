@@ -1,4 +1,4 @@
-"""Operators that versions refuse or compute otherwise as a whole."""
+"""Operators that versions refuse or compute differently in all cases, and some further conditions."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from mslite.converter.mindir.graph import Node
 from mslite.converter.mindir.ops.enums import DataType
 
 _SCORES = 3
-"""Dimensions of the scores of NonMaxSuppression: images, classes, boxes."""
+"""Rank of the scores of NonMaxSuppression: images, classes, boxes."""
 
-_LISTS = "refuses lists whose elements have no stated shape"
+_LISTS = "refuses lists without a declared element shape"
 
 _REFUSED = {
     "Affine": "refuses its parameters",
-    "Assert": "gives it an output of another shape",
-    "BatchToSpaceND": "cannot tell its shape",
+    "Assert": "returns an output of another shape",
+    "BatchToSpaceND": "cannot infer its shape",
     "EmbeddingLookupFusion": "reads other rows",
-    "HashtableLookup": "reads beyond its keys",
-    "LshProjection": "hashes otherwise",
-    "NonZero": "cannot tell its shape",
-    "Rank": "gives the rank as a float",
+    "HashtableLookup": "reads outside of its keys",
+    "LshProjection": "uses another hash function",
+    "NonZero": "cannot infer its shape",
+    "Rank": "returns the rank as float",
     "TensorListFromTensor": _LISTS,
     "TensorListGetItem": _LISTS,
     "TensorListReserve": _LISTS,
     "TensorListSetItem": _LISTS,
     "TensorListStack": _LISTS,
-    "PriorBox": "gives the boxes in other dimensions",
+    "PriorBox": "returns the boxes in other dimensions",
     "ROIPooling": "refuses its parameters",
-    "Splice": "gives frames without elements",
-    "TensorArray": "ends the process",
+    "Splice": "returns frames without elements",
+    "TensorArray": "crashes",
     "TensorArrayRead": "reads nothing",
     "TensorArrayWrite": "writes nothing",
 }
@@ -54,41 +54,41 @@ def powers_of_e(node: Node, kind: DataType, version: Version) -> str | None:
         1.0,
         0.0,
     )
-    return None if is_plain or version is Version.V1_3 else "raises e alone to powers"
+    return None if is_plain or version is Version.V1_3 else "supports base e only"
 
 
 @condition("ScatterNdUpdate SparseToDense", until=Version.V2_0)
 def scattered(node: Node, kind: DataType, version: Version) -> str | None:
-    return None if version is Version.V1_3 else "writes to other places"
+    return None if version is Version.V1_3 else "writes to other positions"
 
 
 @condition("NonMaxSuppression", until=Version.V2_0)
 def boxes(node: Node, kind: DataType, version: Version) -> str | None:
-    """It counts the chosen boxes of all classes together, and takes boxes whose score is above 0 where no threshold is given."""
+    """It applies the maximum to the boxes of all classes together, and uses a threshold of 0 if none is given."""
     shape = node.inputs[1].shape
     most = numbers(node, 2)
     if len(node.inputs) < _SCORES + 2:
-        return "needs the number of boxes and both thresholds"
+        return "needs the maximum number of boxes and both thresholds"
     if shape is None or len(shape) != _SCORES or any(size < 0 for size in shape):
-        return "needs the number of boxes and classes when the model is built"
+        return "needs known numbers of boxes and classes"
     images, classes, count = shape
     is_enough = most is not None and most[0] >= images * classes * count
     if version is Version.V2_0 and images * classes > 1:
-        return "looks at the first image and the first class only"
-    return None if images * classes == 1 or is_enough else "counts the boxes of all classes together"
+        return "uses the first image and the first class only"
+    return None if images * classes == 1 or is_enough else "applies the maximum number of boxes to all classes together"
 
 
 @condition("DetectionPostProcess", until=Version.V2_0)
 def classes_of_a_box(node: Node, kind: DataType, version: Version) -> str | None:
     is_many = getattr(node.op, "max_classes_per_detection", 1) > 1 and not getattr(node.op, "use_regular_nms", False)
-    return "gives other detections where a box may have several classes" if is_many else None
+    return "returns other detections if a box may have several classes" if is_many else None
 
 
 @condition("ScatterNd", until=Version.V2_0)
 def places_once(node: Node, kind: DataType, version: Version) -> str | None:
-    """What is written twice to one place is not added there."""
+    """Elements for the same position are not added."""
     if version is not Version.V2_0:
         return None
     places = node.inputs[0].data
     is_once = places is not None and len(np.unique(places.reshape(-1, places.shape[-1]), axis=0)) == places[..., 0].size
-    return None if is_once else "keeps the last of several elements for one place"
+    return None if is_once else "keeps the last of several elements for one position"

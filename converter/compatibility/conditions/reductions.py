@@ -1,4 +1,4 @@
-"""Reductions and normalizations."""
+"""Conditions of reductions and normalizations."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def reductions(node: Node, kind: DataType, version: Version) -> str | None:
     if node.op.mode not in _MODES.get(kind, frozenset()) and not (
         version >= Version.V2_0 and node.op.mode is ReduceMode.ReduceL2
     ):
-        return f"has no {node.op.mode.name} of {kind.name.lower()}"
+        return f"has no {node.op.mode.name} in {kind.name.lower()}"
     if len(node.inputs) > 1 and numbers(node, 1) is None:
-        return "needs the axes as a constant"
+        return "needs constant axes"
     if len(node.inputs) > 1 and node.inputs[1].dtype is not DataType.INT32 and version >= Version.V2_0:
-        return "takes the axes in int32"
+        return "needs the axes in int32"
     if kind is not node.inputs[0].dtype and node.inputs[0].dtype is not DataType.FLOAT16:
         return f"reads {node.inputs[0].dtype.name.lower()} as {kind.name.lower()}"
     return None
@@ -42,7 +42,7 @@ def softmax_rank(node: Node, kind: DataType, version: Version) -> str | None:
     assert isinstance(node.op, Softmax | LogSoftmax)
     rank = node.inputs[0].rank
     if rank is None or rank > _SOFTMAX:
-        return f"takes up to {_SOFTMAX} dimensions"
+        return f"supports up to {_SOFTMAX} dimensions"
     if isinstance(node.op, Softmax) and node.op.axis is not None and len(node.op.axis) != 1:
         return "needs one axis"
     return None
@@ -60,13 +60,13 @@ def normalized_axes(node: Node, kind: DataType, version: Version) -> str | None:
     if axes is None:
         return "needs the axes"
     is_last = list(axes) in ([-1], [rank - 1])
-    return None if is_last or len(axes) == rank else "normalizes along the last dimension, or all"
+    return None if is_last or len(axes) == rank else "supports the last dimension or all dimensions only"
 
 
 @condition("ReduceFusion", until=Version.V1_5)
 def some_axes(node: Node, kind: DataType, version: Version) -> str | None:
     axes = numbers(node, 1)
-    return "takes no empty list of axes" if axes is not None and not axes and node.inputs[0].rank else None
+    return "does not support an empty list of axes" if axes is not None and not axes and node.inputs[0].rank else None
 
 
 @condition("ArgMaxFusion ArgMinFusion", until=Version.V2_0)
@@ -77,7 +77,7 @@ def best_elements(node: Node, kind: DataType, version: Version) -> str | None:
 @condition("Softmax LogSoftmax", until=Version.V1_5)
 def softmax_axis(node: Node, kind: DataType, version: Version) -> str | None:
     axis = node.op.axis if isinstance(node.op, LogSoftmax) else (getattr(node.op, "axis", None) or (-1,))[0]
-    return "takes an axis from the front, or the last one" if axis < -1 else None
+    return "supports -1 as the only negative axis" if axis < -1 else None
 
 
 @condition("LayerNormFusion")
@@ -85,26 +85,26 @@ def normalized_rank(node: Node, kind: DataType, version: Version) -> str | None:
     assert isinstance(node.op, LayerNormFusion)
     rank = node.inputs[0].rank
     if node.op.begin_norm_axis == 0 or node.op.begin_params_axis == 0:
-        return "takes an axis of 0 for the rank"
+        return "treats axis 0 as the rank"
     is_too_large = rank is None or rank > 4
-    return "normalizes up to four dimensions" if is_too_large and version is not Version.V1_3 else None
+    return "supports up to four dimensions" if is_too_large and version is not Version.V1_3 else None
 
 
 @condition("ReduceFusion", until=Version.V1_5)
 def own_operand(node: Node, kind: DataType, version: Version) -> str | None:
     mode = getattr(node.op, "mode", ReduceMode.ReduceMean)
     in_place = kind is DataType.FLOAT32 and mode in (ReduceMode.ReduceASum, ReduceMode.ReduceSumSquare)
-    return f"writes over its operand to compute {mode.name}" if in_place else None
+    return f"overwrites its input in {mode.name}" if in_place else None
 
 
 @condition("ReduceFusion", until=Version.V2_0)
 def first_maximum(node: Node, kind: DataType, version: Version) -> str | None:
-    """Seen by running 2.0: it begins with the least positive number."""
+    """Observed in 2.0: the initial value is the least positive number."""
     is_wrong = kind is DataType.FLOAT32 and getattr(node.op, "mode", None) is ReduceMode.ReduceMax
-    return "finds no largest element below 0" if is_wrong and version is Version.V2_0 else None
+    return "returns a wrong maximum if all elements are negative" if is_wrong and version is Version.V2_0 else None
 
 
 @condition("InstanceNorm", until=Version.V2_0)
 def normalized_image(node: Node, kind: DataType, version: Version) -> str | None:
     is_other = version is Version.V2_0 and node.inputs[0].rank != 4
-    return "normalizes images of four dimensions only" if is_other else None
+    return "supports 4-D images only" if is_other else None

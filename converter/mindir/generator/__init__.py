@@ -1,1 +1,2 @@
-"""Turns the operator declarations into the schema, C headers, C++ unpacker and documentation. Standard library only."""
+"""Generates the schema, C headers, C++ tables and documentation from the operator declarations. Standard library
+only."""

@@ -1,5 +1,7 @@
-"""`python3 -m converter.mindir.generator OUT_DIR`: writes every generated source file. A file that did not change is
-left alone, so that nothing is rebuilt for it."""
+"""`python3 -m converter.mindir.generator OUT_DIR` writes the generated source files.
+
+Unchanged files are not written, so that nothing is rebuilt for them.
+"""
 
 from __future__ import annotations
 

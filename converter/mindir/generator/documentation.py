@@ -1,7 +1,7 @@
-"""The text of `docs/operators.md`, the reference of all operators.
+"""Generates `docs/operators.md`, the reference of all operators.
 
-Front ends, element types, instruction sets and targets of generated C are what `mslite.converter.operator_facts` found in
-the finished build; without them these columns say what the declarations and the lists in `kernels/` tell.
+`mslite.converter.operator_facts` finds the front ends, element types, instruction sets and targets of generated C in
+the finished build. Without these facts, the columns are filled from the declarations and the lists in `kernels/`.
 """
 
 from __future__ import annotations
@@ -26,30 +26,30 @@ _FRONT_ENDS = {
 }
 
 _INDEXED = ("onnx", "tflite")
-"""Front ends whose names are listed one by one: models come in them most."""
+"""Front ends with an index of their operators: the most common formats."""
 
 _TESTED = {"OpenCL": "opencl", "NNAPI": "nnapi", "NNRT": "nnrt"}
-"""Engine -> its list in `tests/delegate`, of what it took in the tests of all operators."""
+"""Backend -> its file in `tests/delegate`, which lists the operators that it supported in the tests."""
 _TABLES = {"OpenVINO": "openvino", "Core ML": "coreml"}
-"""Engine -> its folder in `delegate`, whose tables name what it takes."""
+"""Backend -> its folder in `delegate`, with tables of the supported operators."""
 
 _EXECUTOR = frozenset(("AssignVariable", "Call", "PartialFusion", "ReadVariable", "Switch", "SwitchLayer"))
-"""Run by the executor, without a kernel."""
+"""Operators that the executor runs, without a kernel."""
 _IN_TRAINING = frozenset(("Assign", "AssignAdd", "FlattenGrad", "LSTMGradData", "LSTMGradWeight"))
-"""Written as other operators when a training file is read."""
+"""Operators that are replaced by others when a training file is read."""
 
 Facts = Mapping[str, Mapping[str, Any]]
 """Operator -> `front_ends` (name -> source operators), `types`, `isas`, `generated`."""
 
 
 def shape_rules() -> frozenset[str]:
-    """The operators that a list in `kernels/shape/` names."""
+    """Returns the operators with a shape rule, from the lists in `kernels/shape/`."""
     lists = (_KERNELS / "shape").glob("*.inc")
     return frozenset(name for path in lists for name in re.findall(r"^RULE\((\w+),", path.read_text(), re.MULTILINE))
 
 
 def family_kernels() -> dict[str, list[str]]:
-    """Family -> the kernels in its `kernels.inc`; those compiled once per instruction set end in `*`."""
+    """Returns family -> the kernels in its `kernels.inc`; those that are compiled per instruction set end in `*`."""
     families = {}
     for path in sorted(_KERNELS.glob("*/kernels.inc")):
         entries = re.findall(r"^KERNEL(_VECTOR)?\((\w+)\)", path.read_text(), re.MULTILINE)
@@ -58,7 +58,7 @@ def family_kernels() -> dict[str, list[str]]:
 
 
 def engines() -> dict[str, list[str]]:
-    """Operator -> engines that take it."""
+    """Returns operator -> backends that support it."""
     found: dict[str, list[str]] = {}
     lists = {name: (_ROOT / f"tests/delegate/{key}_operators.txt").read_text().split() for name, key in _TESTED.items()}
     for name, folder in _TABLES.items():
@@ -73,19 +73,22 @@ def engines() -> dict[str, list[str]]:
 
 
 def _index(declarations: Sequence[OperatorDeclaration], facts: Facts) -> list[str]:
-    """For each front end of `_INDEXED` a table: the name there, and the operators that it becomes."""
-    parts = ["## By names of other formats", "An operator may become one of these or several together."]
+    """Returns, for each front end of `_INDEXED`, a table from source operators to operators."""
+    parts = [
+        "## Operators of other formats",
+        "A source operator is converted to one of these operators, or to several of them.",
+    ]
     for key in _INDEXED:
         becomes: dict[str, list[str]] = {}
         for declaration in declarations:
             for foreign in _sources(declaration, facts).get(key, ()):
                 becomes.setdefault(foreign, []).append(declaration.name)
-        lines = [f"| {_FRONT_ENDS[key]} | becomes |", "|---|---|"]
+        lines = [f"| {_FRONT_ENDS[key]} | operators |", "|---|---|"]
         lines += [
             f"| {foreign} | {', '.join(f'[{name}](#{name.lower()})' for name in sorted(names))} |"
             for foreign, names in sorted(becomes.items(), key=lambda item: item[0].lower())
         ]
-        parts += [f"### Names of {_FRONT_ENDS[key]}", "\n".join(lines)]
+        parts += [f"### Operators of {_FRONT_ENDS[key]}", "\n".join(lines)]
     return parts
 
 
@@ -102,7 +105,7 @@ def _default(attribute: Attribute) -> str:
 
 
 def _sources(declaration: OperatorDeclaration, facts: Facts) -> dict[str, list[str]]:
-    """Front end -> source operators that become this one, alone or together with others."""
+    """Returns front end -> source operators that are converted to this operator, possibly with others."""
     if declaration.name in facts:
         return dict(facts[declaration.name]["front_ends"])
     found = {key: list(getattr(declaration, key, ())) for key in _FRONT_ENDS}
@@ -112,7 +115,7 @@ def _sources(declaration: OperatorDeclaration, facts: Facts) -> dict[str, list[s
 def _row(
     declaration: OperatorDeclaration, rules: frozenset[str], facts: Facts, takers: Mapping[str, Sequence[str]]
 ) -> str:
-    """One line of a family's table."""
+    """Returns a line of a family's table."""
     known = facts.get(declaration.name, {})
     types = _types(known) or (_status(declaration, rules, facts) if facts else "-")
     sources = _sources(declaration, facts)
@@ -127,7 +130,7 @@ _INTEGERS = tuple(f"{sign}int{bits}" for bits in (8, 16, 32, 64) for sign in (""
 
 
 def _types(known: Mapping[str, Sequence[str]]) -> str:
-    """The element types that kernels take, and those in which it computes between casts."""
+    """Returns the supported element types, and those that need casts."""
     taken, cast = (_in_words(known.get(key, ())) for key in ("types", "casts"))
     return f"{taken}; casts: {cast}" if taken and cast else taken or (cast and f"casts: {cast}")
 
@@ -139,11 +142,11 @@ def _in_words(types: Sequence[str]) -> str:
 
 
 def _status(declaration: OperatorDeclaration, rules: frozenset[str], facts: Facts) -> str:
-    """Whether the operator runs, in two words."""
+    """Returns how the operator is run, in a few words."""
     if facts.get(declaration.name, {}).get("isas"):
         return "has kernels"
     if declaration.name in _EXECUTOR:
-        return "the executor's"
+        return "executor"
     if declaration.name in _IN_TRAINING:
         return "rewritten in training"
     return "shape rule only" if declaration.name in rules else "declared only"
@@ -165,32 +168,38 @@ def _entry(declaration: OperatorDeclaration, rules: frozenset[str], facts: Facts
 
 
 def _attribute(attribute: Attribute) -> str:
-    """`name` slot type = default."""
+    """Returns "`name` slot type = default"."""
     default = "" if attribute.default is None else f" = {_default(attribute)}"
     return f"`{attribute.wire_name}` {attribute.slot} {attribute.wire}{default}"
 
 
 _LEGEND = """\
-The table of a family shows, per operator: how many operators of each front end become it, alone or together with others
-(their names stand below); the element types that kernels take for its float values, or for its first operand, in some of the
-test cases (`integers`: signed and unsigned, of 8 to 64 bits), and those in which it computes in float32, int32 or int64 between
-casts that the converter writes: float64 then has the precision of float32, and int64 in float32 is exact up to 2^24. Graphs in
-float16 become float32, with float16 inputs and outputs. A type that does not stand there is refused by name; so are bfloat16,
-float8 and types of less than 8 bits, and of ONNX's dense operators (`python -m tests.element_types`) ImageDecoder
-and TfIdfVectorizer. Stored integers (quantized models) are not listed. What is declared only
-and is no gradient (AllGather, ReduceScatter) belongs to training on other hardware; what is rewritten in training becomes variables or other
-operators when a training file is read (LSTMGradData and LSTMGradWeight together LSTMGrad). Custom stands
-for the operators with names of their own, GenOP for any operator in an obfuscated file. Then the instruction sets that its kernels
-are compiled for; engines that take it in float32, in some of its forms (OpenCL, NNAPI and NNRT: in the tests, by the lists in `tests/delegate`;
-OpenVINO and Core ML: by their tables in `delegate`; what each was run on is told in [gpu.md](gpu.md), [npu.md](npu.md) and
-[openvino.md](openvino.md)); targets that C code is generated for (`*`: with kernels
-of their own beside the portable ones; `-`: what it computes, or its shapes, are known at run time only; NonMaxSuppression
-becomes PaddedNonMaxSuppression there if `--padToMaxOutputSize` asks for it). A file that holds an operator which is declared only
-loads and prints; the operator is refused by name when it would have to run."""
+The table of a family has one line per operator:
+
+- *front ends*: the number of source operators of each format that are converted to it, possibly with others. The entry
+  of the operator lists them.
+- *types*: the element types of its float inputs, or of its first input, that kernels support in some of the test
+  cases. `integers`: signed and unsigned integers of 8 to 64 bits. *casts*: types for which the converter inserts casts
+  to float32, int32 or int64; float64 then has the precision of float32, and int64 in float32 is exact up to 2^24.
+  float16 graphs are converted to float32, with float16 inputs and outputs. Other types are unsupported, such as
+  bfloat16, float8 and types of less than 8 bits. Types of quantized tensors are not listed. Of ONNX's dense operators
+  (`python -m tests.element_types`), ImageDecoder and TfIdfVectorizer are unsupported.
+- *ISAs*: the instruction sets that its kernels are compiled for.
+- *engines*: backends that support some forms of it in float32. OpenCL, NNAPI and NNRT: in the tests, from the lists in
+  `tests/delegate`; OpenVINO and Core ML: from the tables in `delegate`. [gpu.md](gpu.md), [npu.md](npu.md) and
+  [openvino.md](openvino.md) describe the devices that were tested.
+- *generated C*: targets of generated C. `*`: with kernels for the target besides the portable ones; `-`: its result or
+  its shapes are known at run time only. With `--padToMaxOutputSize`, NonMaxSuppression is replaced by
+  PaddedNonMaxSuppression there.
+
+*Declared only*: a file with the operator can be loaded and printed, but not run. Such operators that are not gradients
+(AllGather, ReduceScatter) are for training on other hardware. *Rewritten in training*: replaced by variables or other
+operators when a training file is read (LSTMGradData and LSTMGradWeight by LSTMGrad). Custom is the operator of
+plug-ins, and GenOP any operator in an obfuscated file."""
 
 
 def emit(facts: Facts | None = None) -> str:
-    """The text of `operators.md`: families in alphabetical order, operators by number."""
+    """Returns the text of `operators.md`: families in alphabetical order, operators by number."""
     facts = facts or {}
     rules, kernels, takers = shape_rules(), family_kernels(), engines()
     declarations = [cls.declaration for _, cls in sorted(OPERATORS_BY_ID.items())]
@@ -199,12 +208,13 @@ def emit(facts: Facts | None = None) -> str:
     run = sum(bool(facts.get(declaration.name, {}).get("isas")) for declaration in declarations)
     parts = [
         "# Operators",
-        "Written by `make operators` from `converter/mindir/ops`, the lists in `kernels/` and what the build knows; do not edit.",
-        f"{len(declarations)} operators: {len(declarations) - own} of MindSpore Lite's schema, {own} of our own, which a "
-        f"file holds as Custom nodes. {ruled} have a shape rule"
+        "Written by `make operators` from `converter/mindir/ops`, the lists in `kernels/` and the built library; "
+        "do not edit.",
+        f"{len(declarations)} operators: {len(declarations) - own} of MindSpore Lite's schema, {own} of mslite, "
+        f"which are stored as Custom nodes. {ruled} have a shape rule"
         + (f", {run} a kernel" if facts else "")
-        + ". `[x]` may be left out, `x...` may be repeated. Attributes are shown as: name, slot, type = default; without a "
-        "default they may be absent.",
+        + ". `[x]` is optional, `x...` may be repeated. Attributes are shown as: name, slot, type = default; "
+        "attributes without a default are optional.",
         _LEGEND,
         *_index(declarations, facts),
     ]
@@ -212,7 +222,7 @@ def emit(facts: Facts | None = None) -> str:
         members = [declaration for declaration in declarations if declaration.family == family]
         parts.append(f"## {family}")
         names = ", ".join(f"`{name}`" for name in kernels.get(family, []))
-        parts.append(f"Kernels (`*` = compiled per instruction set): {names or 'none yet'}.")
+        parts.append(f"Kernels (`*` = compiled per instruction set): {names or 'none'}.")
         head = ["| operator | front ends | types | ISAs | engines | generated C |", "|---|---|---|---|---|---|"]
         parts.append("\n".join([*head, *(_row(declaration, rules, facts, takers) for declaration in members)]))
         parts += [_entry(declaration, rules, facts) for declaration in members]

@@ -1,7 +1,7 @@
-"""Emits `op_layouts.inc`: for every table of a file a constant that says what its fields are, and for every operator which
-table it is (`lite_runtime/model/layout.h`).
+"""Generates `op_layouts.inc`: a constant with the fields of each FlatBuffers table, and the table of each operator
+(`lite_runtime/model/layout.h`).
 
-The including file provides `Layout`, `Field`, `Wire` and `OperatorLayout`, and has `op_params.h`.
+The including file must define `Layout`, `Field`, `Wire` and `OperatorLayout`, and include `op_params.h`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..ops.tables import TABLES
 from .schema import INNER_TABLES
 
 _ANY_NUMBER = frozenset({"seed", "seed2"})
-"""64-bit attributes that are no sizes. Others fit 32 bits: what shape rules and kernels multiply by each other must not
+"""64-bit attributes with any value. Others must fit into 32 bits, so that products in shape rules and kernels do not
 overflow."""
 
 _WIRES = {
@@ -24,7 +24,7 @@ _WIRES = {
     "Vec2D": "kLists", "[Attribute]": "kNamedBytes", "Primitive": "kPrimitive",
 }  # fmt: skip
 _NAMED = frozenset({"kLong", "kLongs", "kLists"})
-"""Where a number may be refused, which says the attribute's name."""
+"""Field types with a range check, whose message contains the name of the attribute."""
 
 _OTHER_TABLES = {**INNER_TABLES, **TABLES}
 _NUMBERS = {name: number for number, name in enumerate(_OTHER_TABLES)}
@@ -52,7 +52,7 @@ def _number(attribute: Attribute) -> str:
     if isinstance(attribute.default, float) and attribute.wire == "float":
         bits: int = struct.unpack("<i", struct.pack("<f", attribute.default))[0]
         return f"{bits} /* {attribute.default!r} */" if bits else "0"
-    if attribute.default is None or attribute.wire == "double":  # which nobody reads by its layout
+    if attribute.default is None or attribute.wire == "double":  # not read through the layout
         return "0"
     number = int(attribute.default)
     if not -(2**31) <= number < 2**31:
@@ -61,7 +61,7 @@ def _number(attribute: Attribute) -> str:
 
 
 def _layout(name: str, attributes: Sequence[Attribute], struct_name: str | None, is_custom: bool = False) -> str:
-    """The constant of a table. Where it has a C struct, its fields have places in that."""
+    """Returns the constant of a table; with a C struct, it contains the offsets of the fields."""
     size = f"sizeof({struct_name})" if struct_name is not None else "0"
     if not attributes:
         return f"constexpr Layout k{name} = {{{size}, 0}};\n"
@@ -90,7 +90,7 @@ def _operators() -> Iterable[tuple[int, OperatorDeclaration]]:
 
 
 def emit() -> str:
-    """The text of `op_layouts.inc`."""
+    """Returns the text of `op_layouts.inc`."""
     parts = ["// Generated from converter/mindir/ops by converter.mindir.generator; do not edit.\n"]
     tables = ", ".join(f"k{name}Table" for name in _NUMBERS)
     parts.append(f"enum : int32_t {{ {tables} }};\n")

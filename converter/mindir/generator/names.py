@@ -1,4 +1,4 @@
-"""Emits `op_names.inc`: X(number, Name, custom type or "") per operator, included wherever C or C++ needs a name."""
+"""Generates `op_names.inc`: X(number, Name, custom type or "") for each operator, for names in C and C++."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ..ops import OPERATORS_BY_ID
 
 
 def emit() -> str:
-    """The text of `op_names.inc`."""
+    """Returns the text of `op_names.inc`."""
     lines = ["/* Generated from converter/mindir/ops; do not edit. X(number, name, custom type) */"]
     for number, cls in sorted(OPERATORS_BY_ID.items()):
         lines.append(f'X({number}, {cls.declaration.name}, "{cls.declaration.custom_type or ""}")')

@@ -1,4 +1,4 @@
-"""Emits `op_params.h`: one plain C struct per operator, the enums and the operator numbers."""
+"""Generates `op_params.h`: one plain C struct per operator, the enums and the operator numbers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PRELUDE = """\
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A list that the file does not hold has count 0 and at NULL. */
+/* A list that is missing in the file has count 0 and at NULL. */
 typedef struct { int32_t count; const int64_t *at; } mslite_longs;
 typedef struct { int32_t count; const int32_t *at; } mslite_ints;
 typedef struct { int32_t count; const float *at; } mslite_floats;
@@ -41,20 +41,20 @@ typedef struct { int32_t count; const mslite_named_bytes *at; } mslite_named_byt
 
 
 def upper_snake(name: str) -> str:
-    """`ReduceMode` -> `REDUCE_MODE`; names that are upper case already stay."""
+    """Converts `ReduceMode` to `REDUCE_MODE`; upper-case names are not changed."""
     if name.upper() == name:
         return name
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).upper()
 
 
 def c_type(attribute: Attribute) -> str:
-    """The C type of an attribute, with the blank or star that separates it from its name."""
+    """Returns the C type of an attribute, with the blank or star before its name."""
     text = "int32_t" if attribute.enum else _C_TYPES[attribute.wire]
     return text if text.endswith((" ", "*")) else text + " "
 
 
 def emit() -> str:
-    """The text of `op_params.h`."""
+    """Returns the text of `op_params.h`."""
     blocks = [_PRELUDE]
     data_types = ",\n".join(f"  MSLITE_{value.name} = {value.value}" for value in DataType)
     blocks.append(f"typedef enum {{\n{data_types}\n}} mslite_data_type;")

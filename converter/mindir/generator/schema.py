@@ -1,4 +1,4 @@
-"""Emits `ops.fbs`: the FlatBuffers schema of the `.ms` format."""
+"""Generates `ops.fbs`, the FlatBuffers schema of the `.ms` format."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ INNER_TABLES = {
     "Vec2D": (Attribute("data", "data", 0, "[Vec]", None),),
     "Attribute": (Attribute("name", "name", 0, "string", None), Attribute("data", "data", 1, "[ubyte]", None)),
 }
-"""What attributes of operators are made of."""
+"""Tables that attributes of operators use."""
 
 _HEADER = (
     "// Generated from converter/mindir/ops by converter.mindir.generator; do not edit.\nnamespace mindspore.schema;\n"
@@ -22,7 +22,7 @@ _HEADER = (
 
 
 def wire_enums() -> list[type[enums.WireEnum]]:
-    """Every schema enum, in the order of declaration."""
+    """Returns all enums of the schema, in the order of declaration."""
     return list(enums.WireEnum.__subclasses__())
 
 
@@ -47,7 +47,7 @@ def _table(name: str, attributes: Iterable[Attribute]) -> str:
 
 
 def emit() -> str:
-    """The text of `ops.fbs`."""
+    """Returns the text of `ops.fbs`."""
     blocks = [_HEADER]
     for enum in wire_enums():
         values = ", ".join(f"{value.name} = {value.value}" for value in enum)

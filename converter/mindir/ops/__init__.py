@@ -1,4 +1,4 @@
-"""The operator declarations, one module per family, and the registry that they fill."""
+"""The operator declarations, one module per family, and the tables of all operators."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from .enums import ActivationType
     caffe="ReLU ReLU6 Sigmoid TanH Elu",
 )
 class Activation(Operator):
-    """The function named by activation_type."""
+    """The activation function of `activation_type`."""
 
     activation_type: ActivationType = enum(0, ActivationType.NO_ACTIVATION)
     alpha: float = real(1)
@@ -40,7 +40,7 @@ class Elu(Operator):
 
 @operator(112, inputs="x slope", layout="nhwc", tflite="PRELU", onnx="PRelu", caffe="PReLU")
 class PReLUFusion(Operator):
-    """x where positive, else slope * x, one slope per channel (last dimension)."""
+    """x where positive, else slope * x, with one slope per channel (last dimension)."""
 
     channel_shared: bool = boolean(0)
 
@@ -54,7 +54,7 @@ class GLU(Operator):
 
 @operator(138, layout="axis", tflite="SOFTMAX", onnx="Softmax", tensorflow="Softmax", caffe="Softmax")
 class Softmax(Operator):
-    """exp(x) over its sum along `axis`."""
+    """exp(x) / sum(exp(x)) along `axis`."""
 
     axis: Longs = longs(0)
 
@@ -66,7 +66,7 @@ class LogSoftmax(Operator):
     axis: int = long(0)
 
 
-# ---- of mslite: functions that ActivationType does not have, or whose constants it fixes ----
+# ---- mslite's operators: functions without an ActivationType, or with constants that ActivationType fixes ----
 
 
 @operator(1020, layout="elementwise", onnx="Celu", custom_type="mslite.Celu")
@@ -91,7 +91,7 @@ class Shrink(Operator):
 
 @operator(1023, layout="elementwise", onnx="HardSigmoid", custom_type="mslite.HardSigmoid")
 class HardSigmoid(Operator):
-    """alpha * x + beta, limited to [0, 1]. ActivationType.HSIGMOID fixes alpha = 1/6 and beta = 1/2."""
+    """alpha * x + beta, clamped to [0, 1]. ActivationType.HSIGMOID has alpha = 1/6 and beta = 1/2."""
 
     alpha: float = real(0, 0.2)
     beta: float = real(1, 0.5)

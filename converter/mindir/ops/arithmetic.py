@@ -1,4 +1,4 @@
-"""Two tensors with NumPy broadcasting, element by element."""
+"""Element-wise operators of two tensors, with broadcasting."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class MulFusion(Operator):
 
 @operator(47, inputs="a b", layout="elementwise", tflite="DIV", onnx="Div", tensorflow="Div RealDiv")
 class DivFusion(Operator):
-    """a / b (integers truncate), then the fused activation."""
+    """a / b (truncated for integers), then the fused activation."""
 
     activation_type: ActivationType = enum(0, ActivationType.NO_ACTIVATION)
 
@@ -79,14 +79,14 @@ class PowFusion(Operator):
 
 @operator(52, inputs="a b", layout="elementwise", onnx="Sum", caffe="Eltwise")
 class Eltwise(Operator):
-    """Product, sum or maximum of two tensors of one shape."""
+    """Product, sum or maximum of two tensors of the same shape."""
 
     mode: EltwiseMode = enum(0, EltwiseMode.PROD)
 
 
 @operator(8, inputs="x*", layout="elementwise", tflite="ADD_N", tensorflow="AddN")
 class AddN(Operator):
-    """Sum of tensors of one shape."""
+    """Sum of tensors of the same shape."""
 
 
 @operator(23, inputs="x bias", layout="nhwc", onnx="BiasAdd", tensorflow="BiasAdd")
@@ -98,13 +98,13 @@ class BiasAdd(Operator):
 
 @operator(127, inputs="x scale [offset]", layout="axis", caffe="Scale")
 class ScaleFusion(Operator):
-    """x * scale + offset, the operands covering dimensions from `axis` on."""
+    """x * scale + offset; scale and offset cover the dimensions of x from `axis` on."""
 
     axis: int = long(0)
     activation_type: ActivationType = enum(1, ActivationType.NO_ACTIVATION)
 
 
-# ---- of mslite: integer logic that MindIR does not have ----
+# ---- mslite's operators: integer logic that MindIR does not have ----
 
 
 @operator(
@@ -141,14 +141,14 @@ class BitwiseXor(Operator):
 
 @operator(1033, inputs="a b", layout="elementwise", onnx="BitShift", custom_type="mslite.ShiftLeft")
 class ShiftLeft(Operator):
-    """a shifted left by b bits; 0 when b is not below the width."""
+    """a shifted left by b bits; 0 if b is not less than the width."""
 
 
 @operator(
     1034, inputs="a b", layout="elementwise", tflite="RIGHT_SHIFT", onnx="BitShift", custom_type="mslite.ShiftRight"
 )
 class ShiftRight(Operator):
-    """a shifted right by b bits, keeping the sign of signed integers."""
+    """a shifted right by b bits; signed integers keep their sign."""
 
 
 @operator(1035, inputs="a b", layout="elementwise", tflite="ATAN2", tensorflow="Atan2", custom_type="mslite.Atan2")

@@ -1,4 +1,4 @@
-"""Joining, splitting, cutting and filling up tensors."""
+"""Joining, splitting, slicing and padding tensors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Stack(Operator):
     145, outputs="y*", layout="axis", tflite="SPLIT SPLIT_V", onnx="Split", tensorflow="Split SplitV", caffe="Slice"
 )
 class Split(Operator):
-    """Cuts a tensor along `axis`."""
+    """Splits a tensor along `axis`."""
 
     output_num: int = long(0)
     size_splits: Longs = longs(1)
@@ -33,7 +33,7 @@ class Split(Operator):
 
 @operator(193, outputs="y*")
 class SplitWithOverlap(Operator):
-    """Cuts a tensor into overlapping pieces."""
+    """Splits a tensor into overlapping parts."""
 
     split_dim: int = long(0)
     number_split: int = long(1)
@@ -44,7 +44,7 @@ class SplitWithOverlap(Operator):
 
 @operator(166, outputs="y*", tflite="UNPACK", tensorflow="Unpack")
 class Unstack(Operator):
-    """Cuts a tensor into slices without the dimension `axis`."""
+    """Splits a tensor into slices without the dimension `axis`."""
 
     axis: int = long(0)
 
@@ -60,24 +60,24 @@ class TileFusion(Operator):
     107, inputs="x [paddings] [value]", tflite="PAD PADV2 MIRROR_PAD", onnx="Pad", tensorflow="Pad PadV2 MirrorPad"
 )
 class PadFusion(Operator):
-    """Adds a border."""
+    """Pads a tensor."""
 
     paddings: Vec2D = vec2d(0)
-    """used only when the second input is absent: per-dimension [before, after]"""
+    """[before, after] of each dimension; used only without the second input"""
     padding_mode: PaddingMode = enum(1, PaddingMode.CONSTANT)
     constant_value: float = real(2)
 
 
 @operator(27, inputs="x [shape]", onnx="broadcast_to Expand", tensorflow="BroadcastTo")
 class BroadcastTo(Operator):
-    """Repeats dimensions of size 1."""
+    """Broadcasts dimensions of size 1."""
 
     shape: Longs = longs(0)
 
 
 @operator(135, inputs="x begin size", tflite="SLICE", tensorflow="Slice")
 class SliceFusion(Operator):
-    """Cuts out a box."""
+    """Slices a tensor."""
 
     axes: Longs = longs(0)
 
@@ -90,7 +90,7 @@ class SliceFusion(Operator):
     tensorflow="StridedSlice",
 )
 class StridedSlice(Operator):
-    """Cuts out a box with steps; with four inputs the fourth is strides."""
+    """Slices a tensor with strides; with four inputs, the fourth is strides."""
 
     begin_mask: int = long(0)
     end_mask: int = long(1)
@@ -101,7 +101,7 @@ class StridedSlice(Operator):
 
 @operator(39, inputs="x reference", layout="axis", caffe="Crop")
 class Crop(Operator):
-    """Cuts x to the size of the reference from `axis` on."""
+    """Crops x to the size of the reference from `axis` on."""
 
     axis: int = long(0)
     offsets: Longs = longs(1)
@@ -109,7 +109,7 @@ class Crop(Operator):
 
 @operator(188, onnx="Splice")
 class Splice(Operator):
-    """Joins neighboring frames of a sequence."""
+    """Concatenates neighboring frames of a sequence."""
 
     context: Longs = longs(0)
     forward_indexes: Longs = longs(1)
@@ -118,7 +118,7 @@ class Splice(Operator):
 
 @operator(1109, inputs="x paddings", onnx="Pad", custom_type="mslite.PadExtend")
 class PadExtend(Operator):
-    """Adds a border that continues the tensor; paddings is [rank, 2], negative entries crop."""
+    """Pads with elements of the tensor; paddings is [rank, 2], negative entries crop."""
 
     mode: str | None = text(0)
-    """`edge` repeats the outermost elements, `wrap` continues at the other end"""
+    """`edge` repeats the outermost elements; `wrap` continues from the other end"""

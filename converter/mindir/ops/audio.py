@@ -45,7 +45,7 @@ class FftImag(Operator):
 class Rfft2D(Operator):
     """Fourier transforms of real images (the last two dimensions): `[..., fft_height, fft_width / 2 + 1]` complex64.
 
-    Images are cut to, or continued by zeros to, the lengths of the transform.
+    Images are cropped or padded with zeros to the lengths of the transform.
     """
 
     fft_height: int = long(0)

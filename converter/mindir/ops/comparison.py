@@ -1,4 +1,4 @@
-"""Comparisons and logic with NumPy broadcasting."""
+"""Comparisons and logic, with broadcasting."""
 
 from __future__ import annotations
 
@@ -54,16 +54,16 @@ class Select(Operator):
 
 @operator(168, inputs="condition [a] [b]", tflite="WHERE", onnx="NonZero Where", tensorflow="Where")
 class Where(Operator):
-    """With one input the indices of true elements, with three a or b by condition."""
+    """With one input, the indices of true elements; with three, a where the condition holds, else b."""
 
 
 @operator(173)
 class NonZero(Operator):
-    """Indices of elements that are not zero."""
+    """Indices of nonzero elements."""
 
 
 @operator(
     1040, inputs="a b", layout="elementwise", onnx="Xor", tensorflow="LogicalXor", custom_type="mslite.LogicalXor"
 )
 class LogicalXor(Operator):
-    """Exactly one of a and b."""
+    """True if exactly one of a and b is true."""

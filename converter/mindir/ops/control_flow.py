@@ -1,4 +1,4 @@
-"""Subgraphs, tensor lists and order."""
+"""Control flow: subgraphs, tensor lists and dependencies."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ class PartialFusion(Operator):
 
 @operator(154, inputs="condition true_branch false_branch", outputs="closure", tensorflow="Switch")
 class Switch(Operator):
-    """Picks a closure by a boolean."""
+    """Selects a closure by a boolean."""
 
 
 @operator(94, inputs="index branches*", outputs="closure", since_1_3=False)
 class SwitchLayer(Operator):
-    """Picks a closure by an index."""
+    """Selects a closure by an index."""
 
 
 @operator(190, inputs="closure", outputs="results*")
@@ -32,7 +32,7 @@ class Call(Operator):
 
 @operator(44, inputs="x order")
 class Depend(Operator):
-    """Passes x on after `order` is done."""
+    """Returns x after `order` was computed."""
 
 
 @operator(13, inputs="condition data*", tensorflow="Assert")
@@ -64,7 +64,7 @@ class TensorArrayWrite(Operator):
 
 @operator(155, inputs="tensor element_shape", outputs="list", tensorflow="TensorListFromTensor")
 class TensorListFromTensor(Operator):
-    """Cuts a tensor into a list."""
+    """Splits a tensor into a list."""
 
     element_dtype: int = long(0)
     """TypeId number"""
@@ -80,7 +80,7 @@ class TensorListGetItem(Operator):
 
 @operator(157, inputs="element_shape count", outputs="list", tensorflow="TensorListReserve")
 class TensorListReserve(Operator):
-    """An empty list."""
+    """A list with empty elements."""
 
     element_dtype: int = long(0)
     """TypeId number"""

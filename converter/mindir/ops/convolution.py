@@ -1,4 +1,4 @@
-"""Convolutions; activations NHWC, weights [out, kh, kw, in / group]."""
+"""Convolutions; activations are NHWC, weights [out, kh, kw, in / group]."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class Conv2DFusion(Operator):
     pad_list: Longs = longs(5)
     """[top, bottom, left, right]"""
     mode: int = long(6)
-    """1 = cross-correlation (only value used)"""
+    """1 = cross-correlation (the only value)"""
     group: int = long(7)
-    """1 = normal; = in_channel = out_channel -> depthwise kernel; else grouped"""
+    """1: normal convolution; in_channel = out_channel: depthwise; else grouped"""
     in_channel: int = long(8)
     out_channel: int = long(9)
     activation_type: ActivationType = enum(10, ActivationType.NO_ACTIVATION)
@@ -63,12 +63,12 @@ class Conv2dTransposeFusion(Operator):
     out_channel: int = long(10)
     activation_type: ActivationType = enum(11, ActivationType.NO_ACTIVATION)
     output_paddings: Longs = longs(12)
-    """[h, w] extra output size"""
+    """[h, w] additional output size"""
 
 
 @operator(6, inputs="x weight [bias]", layout="nhwc", onnx="adder_f")
 class AdderFusion(Operator):
-    """Convolution of an adder network: minus the sum of |x - weight|."""
+    """Convolution of an adder network: -sum(|x - weight|)."""
 
     format: Format = enum(0, Format.NCHW)
     kernel_size: Longs = longs(1)
@@ -82,12 +82,13 @@ class AdderFusion(Operator):
     activation_type: ActivationType = enum(9, ActivationType.NO_ACTIVATION)
 
 
-# ---- of mslite: what the runtime makes of a convolution and a sum when it loads a file; once in files of mslite ----
+# ---- mslite's operator for a convolution with a residual add: fused when a file is loaded; in files of earlier
+# versions ----
 
 
 @operator(1210, inputs="x weight bias residual", layout="nhwc", custom_type="mslite.Conv2DAddFusion")
 class Conv2DAddFusion(Operator):
-    """2-D convolution plus a residual of the output's shape, then the fused activation."""
+    """2-D convolution plus a residual with the shape of the output, then the fused activation."""
 
     format: Format = enum(0, Format.NCHW)
     kernel_size: Longs = longs(1)
@@ -103,7 +104,7 @@ class Conv2DAddFusion(Operator):
     activation_type: ActivationType = enum(7, ActivationType.NO_ACTIVATION)
 
 
-# ---- of mslite: integers whose scales and zero points are known at run time ----
+# ---- mslite's operator for integers with scales and zero points that are computed at run time ----
 
 
 @operator(
@@ -114,10 +115,12 @@ class Conv2DAddFusion(Operator):
     custom_type="mslite.ConvInteger",
 )
 class ConvInteger(Operator):
-    """2-D convolution of x - x_zero with weight - weight_zero, 8-bit integers, signed or unsigned, in int32; sums wrap.
+    """2-D convolution of x - x_zero with weight - weight_zero: signed or unsigned 8-bit integers, accumulated in
+    int32, wrapping.
 
-    weight_zero: one, or one per output channel. Padding is x_zero (one, or one per image). With a scale (one, or one per channel) the result is
-    float32: the sum rounded to float32, times the scale [and image_scale, one per x_zero], plus the bias of each channel.
+    weight_zero is a scalar or per output channel. Padding is x_zero (a scalar or per image). With a scale (a scalar or
+    per channel) the result is float32: the sum rounded to float32, times the scale [and image_scale, one per x_zero],
+    plus the bias of each channel.
     """
 
     format: Format = enum(0, Format.NCHW)

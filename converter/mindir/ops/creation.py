@@ -1,4 +1,4 @@
-"""Tensors made from little."""
+"""Creation of tensors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from ._declare import Floats, Operator, long, operator, real, reals
 
 @operator(38, inputs="shape", onnx="ConstantOfShape")
 class ConstantOfShape(Operator):
-    """A tensor of one value."""
+    """A tensor filled with one value."""
 
     data_type: int = long(0)
     """TypeId number"""
@@ -16,12 +16,12 @@ class ConstantOfShape(Operator):
 
 @operator(66, inputs="value shape", tflite="FILL", tensorflow="Fill")
 class Fill(Operator):
-    """A tensor of one value."""
+    """A tensor filled with one value."""
 
 
 @operator(221, inputs="shape value", since_1_3=False)
 class FillV2(Operator):
-    """A tensor of one value (training models)."""
+    """A tensor filled with one value (training models)."""
 
 
 @operator(106, layout="elementwise")
@@ -39,7 +39,7 @@ class Range(Operator):
     """start, start + delta, ... below limit."""
 
     d_type: int = long(0)
-    """TypeId-like: 34 int32, 43 float32; input tensors override start/limit/delta when given"""
+    """type number: 34 int32, 43 float32; inputs, if given, override start, limit and delta"""
     start: int = long(1)
     limit: int = long(2)
     delta: int = long(3, 1)
@@ -47,7 +47,7 @@ class Range(Operator):
 
 @operator(195, inputs="starts limits deltas", outputs="splits values", tensorflow="RaggedRange")
 class RaggedRange(Operator):
-    """Several ranges, one after the other."""
+    """Several ranges, concatenated."""
 
 
 @operator(181, inputs="start stop num", tensorflow="LinSpace")

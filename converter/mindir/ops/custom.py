@@ -1,4 +1,4 @@
-"""Operators that are described by their own attributes."""
+"""Custom operators."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from .enums import ActivationType, EltwiseMode, Format, PadMode, ReduceMode, Rou
     onnx="Conv2dAdd Conv Int8Conv ConvRelu Int8ConvRelu Custom FlashAttentionTik ForwardRasterize GridSample",
 )
 class Custom(Operator):
-    """An operator named by `type`, its attributes private to the type."""
+    """A custom operator with its own attributes, identified by `type`."""
 
     type: str | None = text(0)
-    """free operator type name"""
+    """name of the operator"""
     attr: tuple[tuple[str | None, bytes | None], ...] | None = named_bytes(1)
-    """name/bytes pairs, encoding private to the type"""
+    """(name, bytes) pairs; the encoding depends on the operator"""
 
 
 @operator(194, inputs="x*", outputs="y*")
 class GenOP(Operator):
-    """Stands for any operator in obfuscated files."""
+    """Placeholder for any operator in obfuscated files."""
 
     activation_type: ActivationType = enum(0, ActivationType.NO_ACTIVATION)
     alpha: float = real(1)

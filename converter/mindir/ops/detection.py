@@ -1,4 +1,4 @@
-"""Post-processing of detectors."""
+"""Post-processing of object detection."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ class NonMaxSuppression(Operator):
 
 @operator(1301, inputs="boxes scores [iou_threshold] [score_threshold]", custom_type="mslite.PaddedNonMaxSuppression")
 class PaddedNonMaxSuppression(Operator):
-    """NonMaxSuppression with a result of [images * classes * min(max_output_boxes, boxes), 3]: rows of -1 behind those found."""
+    """NonMaxSuppression with the output [images * classes * min(max_output_boxes, boxes), 3], padded with rows of
+    -1."""
 
     center_point_box: int = long(0)
     max_output_boxes: int = long(1)
@@ -35,12 +36,12 @@ class PaddedNonMaxSuppression(Operator):
     tflite="CUSTOM:TFLite_Detection_PostProcess",
 )
 class DetectionPostProcess(Operator):
-    """Decodes and suppresses SSD boxes."""
+    """Decoding and non-maximum suppression of SSD boxes."""
 
     format: Format = enum(0, Format.NCHW)
     input_size: int = long(1)
     scale: Floats = reals(2)
-    """of the height, the width, x and y"""
+    """scales of height, width, x and y"""
     nms_iou_threshold: float = real(3)
     nms_score_threshold: float = real(4)
     max_detections: int = long(5)
@@ -70,10 +71,10 @@ class PriorBox(Operator):
 
 @operator(1107, inputs="x rois batch_indices", onnx="RoiAlign", custom_type="mslite.RoiAlign")
 class RoiAlign(Operator):
-    """Averages (or takes the maximum of) bilinear samples of NCHW images in the bins of regions."""
+    """Average or maximum of bilinear samples in the bins of regions of NCHW images."""
 
     mode: str | None = text(0)
-    """`avg` (when absent) or `max`"""
+    """`avg` (default) or `max`"""
     output_height: int = long(1, 1)
     output_width: int = long(2, 1)
     sampling_ratio: int = long(3)
@@ -85,7 +86,8 @@ class RoiAlign(Operator):
 
 @operator(1120, inputs="locations scores priors", caffe="DetectionOutput", custom_type="mslite.DetectionOutput")
 class DetectionOutput(Operator):
-    """Caffe's DetectionOutput: [1, 1, found, 7], rows of image, label, score, x_min, y_min, x_max, y_max, best first."""
+    """Caffe's DetectionOutput: [1, 1, count, 7], rows of image, label, score, x_min, y_min, x_max, y_max, best
+    first."""
 
     num_classes: int = long(0)
     share_location: bool = boolean(1, True)
@@ -97,7 +99,7 @@ class DetectionOutput(Operator):
     nms_top_k: int = long(6, -1)
     """candidates per class; -1: all"""
     nms_eta: float = real(7, 1.0)
-    """shrinks a threshold above 0.5 after every box that stays"""
+    """factor for a threshold above 0.5 after each selected box"""
     keep_top_k: int = long(8, -1)
     """rows per image; -1: all"""
     confidence_threshold: float = real(9)
@@ -110,7 +112,8 @@ class DetectionOutput(Operator):
     custom_type="mslite.SoftNonMaxSuppression",
 )
 class SoftNonMaxSuppression(Operator):
-    """Of boxes [n, 4] the best by score, one by one; each lowers the scores of the others by exp(-overlap^2 / 2 sigma)."""
+    """Soft NMS of boxes [n, 4]: selects boxes by score; each multiplies the scores of the others by exp(-overlap^2 / 2
+    sigma)."""
 
     hard_limit: bool = boolean(0)
-    """a box that overlaps by iou_threshold or more is out, whatever its score; always so for sigma 0"""
+    """boxes that overlap by iou_threshold or more are removed; always for sigma 0"""

@@ -1,6 +1,6 @@
-"""Every enum of the `.ms` wire format. Numbers are MindSpore Lite's and never change.
+"""The enums of the `.ms` format. Numbers are MindSpore Lite's and never change.
 
-Only the standard library is imported here: the C++ build runs the generator under a bare Python.
+Only the standard library is imported: the C++ build runs the generator without installed packages.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ class EltwiseMode(WireEnum):
 
 
 class PadMode(WireEnum):
-    """PAD takes explicit pads; SAME and VALID are TensorFlow's."""
+    """PAD has explicit paddings; SAME and VALID are TensorFlow's."""
 
     PAD = 0
     SAME = 1
@@ -168,7 +168,7 @@ class RoundMode(WireEnum):
 
 
 class PaddingMode(WireEnum):
-    """How PadFusion fills."""
+    """Padding mode of PadFusion."""
 
     CONSTANT = 0
     REFLECT = 1
@@ -193,7 +193,7 @@ class Reduction(WireEnum):
 
 
 class WeightQuantCompressType(WireEnum):
-    """Packing of `Tensor.data`."""
+    """Compression of `Tensor.data`."""
 
     NONE = 0
     INDEXING = 1
@@ -205,7 +205,7 @@ class WeightQuantCompressType(WireEnum):
 
 
 class QuantType(WireEnum):
-    """Kind of quantization of a node; 1..3 are old names of 4 and 5."""
+    """Quantization type of a node; 1 to 3 are older numbers of 4 and 5."""
 
     QUANT_NONE = 0
     AwareTraining = 1

@@ -1,4 +1,4 @@
-"""Picking and placing elements by index."""
+"""Gathering and scattering of elements by index."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ScatterNd(Operator):
 
 @operator(171, inputs="x indices updates", since_1_3=False, onnx="ScatterND")
 class ScatterNdUpdate(Operator):
-    """A copy of x with updates placed at index tuples."""
+    """A copy of x with updates written at index tuples."""
 
 
 @operator(213, inputs="x indices updates", since_1_3=False)
@@ -37,28 +37,28 @@ class TensorScatterAdd(Operator):
 
 @operator(217, inputs="x indices updates", since_1_3=False, onnx="ScatterElements Scatter")
 class ScatterElements(Operator):
-    """A copy of x with elements placed along `axis`."""
+    """A copy of x with elements written along `axis`."""
 
     axis: int = long(0)
 
 
 @operator(105, inputs="indices depth on_value [off_value]", tflite="ONE_HOT", onnx="OneHot", tensorflow="OneHot")
 class OneHot(Operator):
-    """Vectors with one element on."""
+    """One-hot vectors."""
 
     axis: int = long(0)
 
 
 @operator(54, inputs="tables* ids")
 class EmbeddingLookupFusion(Operator):
-    """Rows of tables, optionally limited in norm."""
+    """Rows of tables, optionally with a limited norm."""
 
     max_norm: float = real(0)
 
 
 @operator(163, outputs="y index", tflite="UNIQUE", tensorflow="Unique")
 class Unique(Operator):
-    """Distinct elements and where each input element went."""
+    """Distinct elements, and the index of each input element among them."""
 
 
 @operator(219, inputs="x [k]", since_1_3=False, onnx="Trilu")
@@ -80,7 +80,7 @@ class BatchGatherNd(Operator):
 
 @operator(1102, inputs="params indices", tflite="GATHER", tensorflow="GatherV2", custom_type="mslite.BatchGather")
 class BatchGather(Operator):
-    """Gather along `axis` for each index of the leading `batch_dims` dimensions, which params and indices share."""
+    """Gather along `axis` for each index of the leading `batch_dims` dimensions of params and indices."""
 
     axis: int = long(0)
     batch_dims: int = long(1)
@@ -88,7 +88,7 @@ class BatchGather(Operator):
 
 @operator(1103, inputs="x indices updates", onnx="ScatterElements Scatter", custom_type="mslite.ScatterReduceElements")
 class ScatterReduceElements(Operator):
-    """A copy of x into which updates are reduced along `axis`."""
+    """A copy of x with updates reduced into it along `axis`."""
 
     axis: int = long(0)
     reduction: str | None = text(1)
@@ -97,7 +97,7 @@ class ScatterReduceElements(Operator):
 
 @operator(1104, inputs="x indices updates", onnx="ScatterND", custom_type="mslite.ScatterReduceNd")
 class ScatterReduceNd(Operator):
-    """A copy of x into which updates are reduced at index tuples."""
+    """A copy of x with updates reduced into it at index tuples."""
 
     reduction: str | None = text(0)
     """`add`, `mul`, `max` or `min`"""
@@ -108,10 +108,10 @@ class UniqueSlices(Operator):
     """Distinct elements, or distinct slices along `axis`; the other outputs are one-dimensional, of type int64."""
 
     has_axis: bool = boolean(0)
-    """without an axis the tensor is taken as a vector"""
+    """without an axis, the tensor is flattened"""
     axis: int = long(1)
     sorted_: bool = boolean(2, True)
-    """ascending, otherwise in the order of first occurrence"""
+    """ascending, else in the order of first occurrence"""
 
 
 @operator(
@@ -122,4 +122,4 @@ class UniqueSlices(Operator):
     custom_type="mslite.DynamicUpdateSlice",
 )
 class DynamicUpdateSlice(Operator):
-    """A copy of x with `update` laid over it from the indices `starts` on, which are moved so that it fits."""
+    """A copy of x with `update` written at the indices `starts`, which are clamped so that it fits."""

@@ -1,4 +1,4 @@
-"""Square matrices, which are the last two dimensions."""
+"""Operators on square matrices, in the last two dimensions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Matrix products."""
+"""Matmuls and attention."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .enums import ActivationType
     tensorflow="BatchMatMul BatchMatMulV2 MatMul",
 )
 class MatMulFusion(Operator):
-    """Batched matrix product with broadcast batch dimensions, bias and activation."""
+    """Batched matmul with broadcast batch dimensions, bias and activation."""
 
     transpose_a: bool = boolean(0)
     transpose_b: bool = boolean(1)
@@ -34,7 +34,7 @@ class FullConnection(Operator):
 
 @operator(200, inputs="x weight [bias] [previous]")
 class Affine(Operator):
-    """Splice followed by a matrix product. `previous`, the result of the run before, is not needed."""
+    """Splice followed by a matmul. `previous`, the output of the last run, is not needed."""
 
     context: Longs = longs(0)
     output_dim: int = long(1)
@@ -45,23 +45,24 @@ class Affine(Operator):
 
 @operator(32, inputs="q k v weights*", outputs="y [keys] [values]", since_1_3=False)
 class Attention(Operator):
-    """Multi-head attention with its projections. The operands behind q, k and v are, weights [in, out]:
+    """Multi-head attention with its projections. The inputs after q, k and v, with weights [in, out], are:
 
-    weight of q, k, v side by side, weight of the output, then bias of q, k, v and bias of the output, or what is added
-    to the products of q and k [1 or batch, heads, q rows, k rows]; last the mask [batch, q rows, k rows], 1 where a row
-    may look. `cross`: the weight of q stands before that of k and v. With 11 or 15 operands: relative positions, weights
-    of q, k, v and positions, u, v [heads, size], weight of the output, biases of q, k, v and the output.
+    concatenated weights of q, k, v, weight of the output, then bias of q, k, v and bias of the output, or a tensor
+    that is added to the products of q and k [1 or batch, heads, q rows, k rows]; last the mask [batch, q rows, k
+    rows], 1 for attended positions. `cross`: the weight of q is separate, before that of k and v. With 11 or 15
+    inputs: relative positions, weights of q, k, v and positions, u, v [heads, size], weight of the output, biases of
+    q, k, v and the output.
     """
 
     head_num: int = long(0)
     head_size: int = long(1)
     cross: bool = boolean(2)
-    """the weight of q is an operand of its own"""
+    """the weight of q is a separate input"""
     scale: float = real(3)
-    """of the products; 0: 1 / sqrt(head_size), or 1 where something is added to them"""
+    """scale of the products of q and k; 0: 1 / sqrt(head_size), or 1 if a tensor is added to them"""
 
 
-# ---- of mslite: products of integers whose scales and zero points are known at run time ----
+# ---- mslite's operator for integer matmuls with scales and zero points that are computed at run time ----
 
 
 @operator(
@@ -71,8 +72,9 @@ class Attention(Operator):
     custom_type="mslite.MatMulInteger",
 )
 class MatMulInteger(Operator):
-    """Batched product (a - a_zero) (b - b_zero) of 8-bit integers, signed or unsigned, in int32; sums wrap.
+    """Batched matmul (a - a_zero) (b - b_zero) of signed or unsigned 8-bit integers, accumulated in int32, wrapping.
 
-    a_zero: one, or one per row of a; b_zero: one, or one per column of b. With a scale (one, or one per column) the
-    result is float32: the sum rounded to float32, times scale [* row_scale, one per a_zero], plus the bias of each column.
+    a_zero is a scalar or per row of a; b_zero is a scalar or per column of b. With a scale (a scalar or per column)
+    the result is float32: the sum rounded to float32, times scale [* row_scale, one per a_zero], plus the bias of each
+    column.
     """

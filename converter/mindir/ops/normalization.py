@@ -24,7 +24,8 @@ class BatchNorm(Operator):
     tensorflow="FusedBatchNormV3 FusedBatchNorm",
 )
 class FusedBatchNorm(Operator):
-    """Batch normalization with scale and offset, channel last. The other results are those of BatchNormTraining, in training."""
+    """Batch normalization with scale and offset, channels last. In training, the other outputs are those of
+    BatchNormTraining."""
 
     epsilon: float = real(0, 0.0001)
     momentum: float = real(1, 0.9)
@@ -33,21 +34,21 @@ class FusedBatchNorm(Operator):
 
 @operator(74, inputs="x gamma beta", layout="nchw", onnx="InstanceNormalization")
 class InstanceNorm(Operator):
-    """Normalizes each image and channel over its pixels; channels are dimension 1 (NCHW)."""
+    """Normalizes over the pixels of each image and channel, NCHW."""
 
     epsilon: float = real(0)
 
 
 @operator(1051, inputs="x gamma beta", layout="nhwc", custom_type="mslite.ChannelsLastInstanceNorm")
 class ChannelsLastInstanceNorm(Operator):
-    """InstanceNorm whose channels are the last dimension. Files say it with Transposes around InstanceNorm."""
+    """InstanceNorm in NHWC. Files contain Transposes around an InstanceNorm instead."""
 
     epsilon: float = real(0)
 
 
 @operator(211, inputs="x [gamma] [beta]", since_1_3=False)
 class GroupNormFusion(Operator):
-    """Normalizes groups of channels, which are dimension 1 (NCHW)."""
+    """Normalizes over groups of channels, NCHW."""
 
     num_groups: int = long(0)
     epsilon: float = real(1, 1e-05)
@@ -77,7 +78,7 @@ class L2NormalizeFusion(Operator):
 
 @operator(84, layout="axis", onnx="LpNormalization")
 class LpNormalization(Operator):
-    """x over its Lp norm along `axis`."""
+    """x divided by its Lp norm along `axis`."""
 
     axis: int = long(0)
     p: int = long(1)

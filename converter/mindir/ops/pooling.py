@@ -1,4 +1,4 @@
-"""Spatial pooling on NHWC."""
+"""Pooling in NHWC."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .enums import ActivationType, Format, PadMode, RoundMode
     caffe="Pooling",
 )
 class AvgPoolFusion(Operator):
-    """Average pooling; padding does not count."""
+    """Average pooling, without padding elements."""
 
     kernel_size: Longs = longs(0)
     strides: Longs = longs(1)
@@ -25,13 +25,13 @@ class AvgPoolFusion(Operator):
     round_mode: RoundMode = enum(4, RoundMode.FLOOR)
     format: Format = enum(5, Format.NCHW)
     global_: bool = boolean(6)
-    """kernel = whole spatial extent"""
+    """the window is the whole image"""
     activation_type: ActivationType = enum(7, ActivationType.NO_ACTIVATION)
 
 
 @operator(92, layout="nhwc", tflite="MAX_POOL_2D", onnx="MaxPool GlobalMaxPool", tensorflow="MaxPool", caffe="Pooling")
 class MaxPoolFusion(Operator):
-    """Maximum pooling."""
+    """Max pooling."""
 
     kernel_size: Longs = longs(0)
     strides: Longs = longs(1)
@@ -41,25 +41,25 @@ class MaxPoolFusion(Operator):
     round_mode: RoundMode = enum(4, RoundMode.FLOOR)
     format: Format = enum(5, Format.NCHW)
     global_: bool = boolean(6)
-    """kernel = whole spatial extent"""
+    """the window is the whole image"""
     activation_type: ActivationType = enum(7, ActivationType.NO_ACTIVATION)
 
 
 @operator(124, inputs="x rois", layout="nhwc", caffe="ROIPooling")
 class ROIPooling(Operator):
-    """Maximum pooling of regions of interest, rows (image, x1, y1, x2, y2)."""
+    """Max pooling of regions of interest, rows (image, x1, y1, x2, y2)."""
 
     pooled_h: int = long(0)
     pooled_w: int = long(1)
     scale: float = real(2)
 
 
-# ---- of mslite: what the attributes of AvgPoolFusion and MaxPoolFusion cannot say ----
+# ---- mslite's operators for attributes that AvgPoolFusion and MaxPoolFusion do not have ----
 
 
 @operator(1200, layout="nhwc", custom_type="mslite.AvgPoolExtended")
 class AvgPoolExtended(Operator):
-    """Average pooling with dilation, and padding that may count as zeros."""
+    """Average pooling with dilation; padding may be included as zeros."""
 
     kernel_size: Longs = longs(0)
     strides: Longs = longs(1)
@@ -70,13 +70,13 @@ class AvgPoolExtended(Operator):
     round_mode: RoundMode = enum(5, RoundMode.FLOOR)
     format: Format = enum(6, Format.NCHW)
     count_include_pad: bool = boolean(7)
-    """The divisor counts the window's taps inside input and padding; otherwise inside the input."""
+    """the average includes padding; else only elements of the input"""
     activation_type: ActivationType = enum(8, ActivationType.NO_ACTIVATION)
 
 
 @operator(1201, layout="nhwc", custom_type="mslite.MaxPoolExtended")
 class MaxPoolExtended(Operator):
-    """Maximum pooling with dilation."""
+    """Max pooling with dilation."""
 
     kernel_size: Longs = longs(0)
     strides: Longs = longs(1)

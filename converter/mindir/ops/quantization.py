@@ -1,4 +1,4 @@
-"""Between float values and integers."""
+"""Quantization and dequantization."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class QuantDTypeCast(Operator):
 
 @operator(203, since_1_3=False)
 class DynamicQuant(Operator):
-    """Quantizes with the range found at run time."""
+    """Quantizes with a range that is computed at run time."""
 
     symmetric: bool = boolean(0)
     dst_type: int = long(1, 32)
@@ -34,7 +34,7 @@ class DynamicQuant(Operator):
     prefer_axis: int = long(3)
     transpose: bool = boolean(4)
     prefer_axes: Ints = integers(5)
-    """axes that keep their own scale; prefer_axis is the older single form"""
+    """axes with separate scales; prefer_axis is the older form for one axis"""
 
 
 @operator(57, inputs="x min max", layout="elementwise", tensorflow="FakeQuantWithMinMaxVars")
@@ -57,8 +57,8 @@ class FakeQuantWithMinMaxVarsPerChannel(Operator):
     1222, outputs="y scale zero", layout="any", onnx="DynamicQuantizeLinear", custom_type="mslite.DynamicQuantizeLinear"
 )
 class DynamicQuantizeLinear(Operator):
-    """uint8 with the scale and zero point that the range of x and 0 gives, both of which are results; in float32.
+    """Quantizes to uint8 by the range of x and 0; scale and zero point are also outputs. Computed in float32.
 
-    scale = (high - low) / 255, or 1 where all is 0; zero = nearest(-low / scale); y = nearest(x / scale) + zero; both
-    half to even and limited to 8 bits.
+    scale = (high - low) / 255, or 1 if all elements are 0; zero = round(-low / scale); y = round(x / scale) + zero;
+    rounded half to even and clamped to 8 bits.
     """

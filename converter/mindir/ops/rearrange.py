@@ -1,4 +1,4 @@
-"""Shapes and rearrangements that keep every element."""
+"""Shapes, and rearrangements that keep all elements."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class Size(Operator):
 
 @operator(119, inputs="x shape", tflite="RESHAPE", onnx="Reshape", tensorflow="Reshape", caffe="Reshape")
 class Reshape(Operator):
-    """Same elements, new dimensions; -1 is inferred, 0 copies."""
+    """The same elements in another shape; -1 is inferred, 0 copies the input's dimension."""
 
 
 @operator(61, onnx="Flatten", caffe="Flatten")
 class Flatten(Operator):
-    """Two dimensions, split at `axis`."""
+    """Reshapes to two dimensions, divided at `axis`."""
 
     axis: int = long(0, 1)
 
@@ -61,7 +61,7 @@ class Transpose(Operator):
 
 @operator(209, since_1_3=False)
 class FormatTranspose(Operator):
-    """Changes between NCHW, NHWC and NC4HW4; made by runtimes only."""
+    """Converts between NCHW, NHWC and NC4HW4; only runtimes create it."""
 
     src_format: Format = enum(0, Format.NHWC)
     dst_format: Format = enum(1, Format.NHWC)
@@ -69,7 +69,7 @@ class FormatTranspose(Operator):
 
 @operator(45, layout="nhwc", tflite="DEPTH_TO_SPACE", onnx="DepthToSpace", tensorflow="DepthToSpace")
 class DepthToSpace(Operator):
-    """Moves blocks of channels into space."""
+    """Moves channels to spatial blocks."""
 
     block_size: int = long(0)
     format: Format = enum(1, Format.NCHW)
@@ -78,7 +78,7 @@ class DepthToSpace(Operator):
 
 @operator(142, layout="nhwc", tflite="SPACE_TO_DEPTH", onnx="SpaceToDepth", tensorflow="SpaceToDepth")
 class SpaceToDepth(Operator):
-    """Moves blocks of space into channels."""
+    """Moves spatial blocks to channels."""
 
     block_size: int = long(0)
     format: Format = enum(1, Format.NCHW)
@@ -92,7 +92,7 @@ class SpaceToDepth(Operator):
     tensorflow="BatchToSpaceND BatchToSpace",
 )
 class BatchToSpace(Operator):
-    """Moves blocks of the batch into space and crops."""
+    """Moves the batch to spatial blocks, and crops."""
 
     block_size: Longs = longs(0)
     crops: Vec2D = vec2d(1)
@@ -108,7 +108,7 @@ class BatchToSpaceND(Operator):
 
 @operator(140, layout="nhwc")
 class SpaceToBatch(Operator):
-    """Pads and moves blocks of space into the batch."""
+    """Pads, and moves spatial blocks to the batch."""
 
     block_size: Longs = longs(0)
     paddings: Vec2D = vec2d(1)
@@ -126,14 +126,14 @@ class SpaceToBatchND(Operator):
 
 @operator(122, tflite="REVERSE_V2", tensorflow="ReverseV2")
 class ReverseV2(Operator):
-    """Reverses the order along axes."""
+    """Reverses elements along axes."""
 
     axis: Longs = longs(0)
 
 
 @operator(121, inputs="x lengths", tflite="REVERSE_SEQUENCE", onnx="ReverseSequence", tensorflow="ReverseSequence")
 class ReverseSequence(Operator):
-    """Reverses the leading part of each sequence."""
+    """Reverses the first elements of each sequence."""
 
     seq_dim: int = long(0)
     batch_dim: int = long(1)
@@ -146,7 +146,7 @@ class InvertPermutation(Operator):
 
 @operator(1135, tflite="BITCAST", tensorflow="Bitcast", custom_type="mslite.Bitcast")
 class Bitcast(Operator):
-    """The same bytes read as another element type; the last dimension comes or goes where the sizes differ."""
+    """The same bytes as another element type; the last dimension is added or removed if the element sizes differ."""
 
     data_type: int = long(0)
     """TypeId number of the result"""

@@ -15,7 +15,7 @@ from .enums import ReduceMode
     caffe="Reduction",
 )
 class ReduceFusion(Operator):
-    """Reduces over `axes` (all when absent) with the function named by mode."""
+    """Reduction over `axes` (default: all) with the function of `mode`."""
 
     keep_dims: bool = boolean(0)
     mode: ReduceMode = enum(1, ReduceMode.ReduceMean)
@@ -25,7 +25,7 @@ class ReduceFusion(Operator):
 
 @operator(9, inputs="x [axes]")
 class All(Operator):
-    """Logical and over axes."""
+    """Logical AND over axes."""
 
     keep_dims: int = long(0)
 
@@ -54,7 +54,7 @@ class ArgMinFusion(Operator):
 
 @operator(192, inputs="x axis", onnx="CumSum", tensorflow="Cumsum")
 class CumSum(Operator):
-    """Running sum along `axis`."""
+    """Cumulative sum along `axis`."""
 
     exclusive: bool = boolean(0)
     reverse: bool = boolean(1)
@@ -67,7 +67,7 @@ class TopKFusion(Operator):
     sorted: bool = boolean(0, True)
     axis: int = long(1)
     largest: int = long(2)
-    """1; below 0 the smallest, to mslite alone: MindSpore Lite gives the largest whatever it says"""
+    """1: the largest; negative: the smallest (mslite only; MindSpore Lite always returns the largest)"""
 
 
 @operator(164, inputs="x segment_ids num_segments")
@@ -75,19 +75,19 @@ class UnsortedSegmentSum(Operator):
     """Sums rows that share a segment id."""
 
 
-# ---- ours ----
+# ---- mslite's operators ----
 
 
 @operator(1060, inputs="x [axes]", onnx="ReduceLogSumExp", custom_type="mslite.ReduceLogSumExp")
 class ReduceLogSumExp(Operator):
-    """Logarithm of the sum of exponentials over `axes` (all when absent), the largest element taken out first."""
+    """log(sum(exp(x))) over `axes` (default: all); the maximum is subtracted first."""
 
     keep_dims: bool = boolean(0)
 
 
 @operator(1061, inputs="x axis", onnx="CumProd", tensorflow="Cumprod", custom_type="mslite.CumProd")
 class CumProd(Operator):
-    """Running product along `axis`."""
+    """Cumulative product along `axis`."""
 
     exclusive: bool = boolean(0)
     reverse: bool = boolean(1)

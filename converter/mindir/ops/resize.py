@@ -1,4 +1,4 @@
-"""Resampling of images."""
+"""Resizing of images."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .enums import CoordinateTransformMode, Format, NearestMode, ResizeMethod
     caffe="Interp Upsample",
 )
 class Resize(Operator):
-    """Resamples height and width."""
+    """Resizes height and width."""
 
     format: Format = enum(0, Format.NCHW)
     method: ResizeMethod = enum(1, ResizeMethod.LINEAR)
@@ -32,7 +32,7 @@ class Resize(Operator):
 
 @operator(177, inputs="x boxes box_index crop_size", tensorflow="CropAndResize")
 class CropAndResize(Operator):
-    """Cuts boxes out of images and resamples them."""
+    """Crops boxes from images and resizes them."""
 
     method: ResizeMethod = enum(0, ResizeMethod.LINEAR)
     extrapolation_value: float = real(1)
@@ -40,24 +40,26 @@ class CropAndResize(Operator):
 
 @operator(1100, inputs="x target [roi]", onnx="Resize Upsample", custom_type="mslite.ResizeND")
 class ResizeND(Operator):
-    """ONNX Resize on any dimensions: `target` holds sizes (integers) or scales (float), one per entry of `axes`.
+    """ONNX Resize of any dimensions: `target` contains sizes (integers) or scales (floats), one for each entry of
+    `axes`.
 
-    `roi` holds the starts and then the ends of the region, for `tf_crop_and_resize`. Texts are ONNX's own.
+    `roi` contains the starts and then the ends of the region, for `tf_crop_and_resize`. String attributes are as in
+    ONNX.
     """
 
     method: ResizeMethod = enum(0, ResizeMethod.NEAREST)
     coordinate_transformation_mode: str | None = text(1)
-    """`half_pixel` when absent"""
+    """default: `half_pixel`"""
     nearest_mode: str | None = text(2)
-    """`round_prefer_floor` when absent"""
+    """default: `round_prefer_floor`"""
     cubic_coeff: float = real(3, -0.75)
     exclude_outside: bool = boolean(4)
     extrapolation_value: float = real(5)
     antialias: bool = boolean(6)
     axes: Longs = longs(7)
-    """the dimensions that `target` speaks of; absent: all"""
+    """the dimensions of `target`; default: all"""
     keep_aspect_ratio_policy: str | None = text(8)
-    """`stretch` when absent; only for sizes"""
+    """default: `stretch`; only for sizes"""
 
 
 @operator(1106, inputs="x grid", layout="any", onnx="GridSample", custom_type="GridSampler")

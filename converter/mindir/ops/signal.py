@@ -1,4 +1,4 @@
-"""Transforms of sampled signals, as ONNX has them."""
+"""Signal transforms of ONNX."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from ._declare import Operator, boolean, long, operator
 
 @operator(1150, inputs="x [length] [axis]", onnx="DFT STFT", custom_type="mslite.Dft")
 class Dft(Operator):
-    """Discrete Fourier transform along one dimension; the last one holds real (1) or complex (2) numbers.
+    """Discrete Fourier transform along one dimension; the last dimension is 1 (real) or 2 (complex).
 
-    The signal is cut or filled up with zeros to `length`; without it, or where it is 0, it keeps its size (`onesided`
-    and `inverse`: 2 * (size - 1)). The operand `axis` comes before the attribute.
+    The signal is cropped or padded with zeros to `length`; if it is missing or 0, the size is kept (`onesided` and
+    `inverse`: 2 * (size - 1)). The input `axis` overrides the attribute.
     """
 
     axis: int = long(0, -2)
     inverse: bool = boolean(1)
-    """divides by the length"""
+    """inverse transform, divided by the length"""
     onesided: bool = boolean(2)
-    """forward: the first length / 2 + 1 frequencies; inverse: these are given and the result is real"""
+    """forward: the first length / 2 + 1 frequencies only; inverse: these are the input, and the output is real"""
 
 
 @operator(
@@ -27,4 +27,5 @@ class Dft(Operator):
     custom_type="mslite.MelWeightMatrix",
 )
 class MelWeightMatrix(Operator):
-    """Triangular weights [dft_length / 2 + 1, num_mel_bins] that sum a spectrum into bands of equal mel width."""
+    """Triangular weights [dft_length / 2 + 1, num_mel_bins] from a spectrum to bands of equal width on the mel
+    scale."""

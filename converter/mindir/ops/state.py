@@ -1,4 +1,4 @@
-"""Variables: tensors that live as long as the running model, from one run to the next."""
+"""Variables: tensors that keep their value from run to run."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from ._declare import Operator, operator, text
 
 @operator(1132, inputs="initial", tflite="READ_VARIABLE VAR_HANDLE", custom_type="mslite.ReadVariable")
 class ReadVariable(Operator):
-    """The value that the variable has when the graph is entered.
+    """The value of a variable at the beginning of a run.
 
-    Before the first run, and after a change of the input shapes, that is the constant `initial`.
+    In the first run, and after a resize of the inputs, it is the constant `initial`.
     """
 
     variable: str | None = text(0)
-    """its name; equal names are one variable"""
+    """name of the variable"""
 
 
 @operator(1133, inputs="value", tflite="ASSIGN_VARIABLE", custom_type="mslite.AssignVariable")
 class AssignVariable(Operator):
-    """Gives a variable its value for the next run. It takes effect when the graph is left.
+    """Sets the value of a variable for the next run.
 
-    A failed run changes no variable. The output is `value`, and is there for the form only.
+    A failed run does not change variables. The output is `value`; it exists only because each node needs an output.
     """
 
     variable: str | None = text(0)

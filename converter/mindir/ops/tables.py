@@ -1,7 +1,7 @@
-"""The model-level tables of the `.ms` format: what a file holds besides operators.
+"""The tables of the `.ms` format, except those of operators.
 
-These dataclasses mirror the file field by field, under the schema's own names, so that reading and writing one
-loses nothing. `None` means that a vector, string or table is absent. `converter.mindir.graph` is the comfortable view.
+These dataclasses have the fields and names of the schema, so that reading and writing a file is lossless. `None` means
+that a vector, string or table is missing. `converter.mindir.graph` has a more convenient form.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from ._declare import (
 from .enums import Format, QuantType, WeightQuantCompressType
 
 Buffer = bytes | bytearray | memoryview
-"""Bytes of a constant. A reader hands out views of the file; a writer takes any of these."""
+"""Bytes of a constant. The reader returns views of the file; the writer accepts any of these."""
 
 TABLES: dict[str, tuple[Attribute, ...]] = {}
-"""Every model-level table with its fields, in the order of declaration (a table comes before its users)."""
+"""The tables with their fields, in the order of declaration (a table is declared before its users)."""
 
 
 def _field(slot: int, wire: str, default: Any = None, always_stored: bool = False) -> Any:
@@ -73,7 +73,7 @@ _T = TypeVar("_T")
 
 @dataclass_transform(kw_only_default=True)
 def table() -> Callable[[type[_T]], type[_T]]:
-    """Declares a model-level table."""
+    """Declares a table."""
 
     def declare(cls: type[_T]) -> type[_T]:
         declared = dataclass(kw_only=True)(cls)
@@ -85,17 +85,18 @@ def table() -> Callable[[type[_T]], type[_T]]:
 
 @table()
 class QuantParam:
-    """One linear quantization record: real = scale * (q - zeroPoint), per channel then * varCorr + meanCorr."""
+    """Quantization parameters: real = scale * (q - zeroPoint); per-channel values are then multiplied by varCorr, plus
+    meanCorr."""
 
     scale: float = double(0, 1.0, always_stored=True)
-    """Where it is absent, readers of versions 1.2 to 1.5 take 0."""
+    """Always stored, because readers of versions 1.2 to 1.5 have the default 0."""
     zeroPoint: int = integer(1)
     min: float = double(2)
     max: float = double(3)
     narrowRange: bool = boolean(4, True)
     numBits: int = integer(5, 8)
     inited: bool = boolean(6)
-    """The record counts. The original's readers up to 2.x look at it; to ours a record that is there counts."""
+    """Whether the parameters are valid. MindSpore Lite up to 2.x reads it; mslite ignores it."""
     varCorr: float = real(7, 1.0)
     meanCorr: float = real(8)
     dstDtype: int = integer(9, 32)
@@ -105,7 +106,7 @@ class QuantParam:
 
 @table()
 class ExternalData:
-    """Where a constant lives in the side file of a model that does not fit into 2 GiB."""
+    """Position of a constant in the side file of a model of 2 GiB or more."""
 
     checkSum: str | None = text(0)
     location: str | None = text(1)
@@ -115,7 +116,7 @@ class ExternalData:
 
 @table()
 class Tensor:
-    """An activation or a constant; nodeType 0 constant, 1 parameter, 2 activation."""
+    """An activation or a constant. nodeType: 0 constant, 1 parameter, 2 activation."""
 
     nodeType: int = integer(0)
     dataType: int = integer(1)
@@ -134,7 +135,7 @@ class Tensor:
 
 @table()
 class CNode:
-    """One operator call. Slot 1 (`nodeType`) is deprecated: read, kept, never set by us."""
+    """A node. Slot 1 (`nodeType`) is deprecated: mslite keeps it, but does not set it."""
 
     name: str | None = text(0)
     nodeType: int = integer(1)
@@ -147,7 +148,7 @@ class CNode:
 
 @table()
 class SubGraph:
-    """One executable graph; number 0 is the main one."""
+    """A graph; number 0 is the main graph."""
 
     name: str | None = text(0)
     inputIndices: tuple[int, ...] | None = unsigneds(1)

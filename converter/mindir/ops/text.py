@@ -8,7 +8,7 @@ from .enums import LshProjectionType
 
 @operator(40, inputs="text", outputs="labels weights", tflite="CUSTOM:ExtractFeatures")
 class CustomExtractFeatures(Operator):
-    """Hashes words into features."""
+    """Hashes words to features."""
 
 
 @operator(41, inputs="text", tflite="CUSTOM:Normalize")

@@ -1,4 +1,4 @@
-"""One tensor in, one tensor of the same shape out, element by element."""
+"""Element-wise operators of one tensor."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ class Abs(Operator):
 
 @operator(29, layout="elementwise", tflite="CEIL", onnx="Ceil", tensorflow="Ceil")
 class Ceil(Operator):
-    """Smallest integer not below each element."""
+    """Smallest integer that is not less than the element."""
 
 
 @operator(30, inputs="x [min] [max]", layout="elementwise", onnx="Clip")
 class Clip(Operator):
-    """Limits each element to [min, max]."""
+    """Clamps elements to [min, max]."""
 
     max: float = real(0)
     min: float = real(1)
@@ -35,7 +35,7 @@ class Erf(Operator):
 
 @operator(55, layout="elementwise", tflite="EXP", onnx="Exp", tensorflow="Exp", caffe="Exp")
 class ExpFusion(Operator):
-    """base^(scale * x + shift); base -1 stands for e."""
+    """base^(scale * x + shift); base -1 means e."""
 
     base: float = real(0, -1.0)
     scale: float = real(1, 1.0)
@@ -44,12 +44,12 @@ class ExpFusion(Operator):
 
 @operator(63, layout="elementwise", tflite="FLOOR", onnx="Floor", tensorflow="Floor")
 class Floor(Operator):
-    """Largest integer not above each element."""
+    """Largest integer that is not greater than the element."""
 
 
 @operator(180, layout="elementwise", tensorflow="IsFinite")
 class IsFinite(Operator):
-    """True where an element is neither infinite nor NaN."""
+    """True for elements that are neither infinite nor NaN."""
 
 
 @operator(79, layout="elementwise", tflite="LOG", onnx="Log", tensorflow="Log")
@@ -109,7 +109,7 @@ class Cast(Operator):
     """Changes the element type; the second input is a TypeId number."""
 
 
-# ---- of mslite: functions that MindIR does not have ----
+# ---- mslite's operators: functions that MindIR does not have ----
 
 
 @operator(1000, layout="elementwise", onnx="Sinh", custom_type="mslite.Sinh")
@@ -159,17 +159,17 @@ class Atanh(Operator):
 
 @operator(1009, layout="elementwise", tflite="SIGN", onnx="Sign", tensorflow="Sign", custom_type="mslite.Sign")
 class Sign(Operator):
-    """-1, 0 or 1; NaN stays."""
+    """-1, 0 or 1; NaN for NaN."""
 
 
 @operator(1010, layout="elementwise", onnx="IsNaN", tensorflow="IsNan", custom_type="mslite.IsNaN")
 class IsNaN(Operator):
-    """True where an element is not a number."""
+    """True for NaN."""
 
 
 @operator(1011, layout="elementwise", onnx="IsInf", tensorflow="IsInf", custom_type="mslite.IsInf")
 class IsInf(Operator):
-    """True where an element is infinite, of the signs asked for."""
+    """True for infinite elements of the selected signs."""
 
     detect_negative: bool = boolean(0, True)
     detect_positive: bool = boolean(1, True)
@@ -177,4 +177,4 @@ class IsInf(Operator):
 
 @operator(1012, layout="elementwise", onnx="BitwiseNot", tensorflow="Invert", custom_type="mslite.BitwiseNot")
 class BitwiseNot(Operator):
-    """All bits of an integer flipped."""
+    """Flips all bits of integers."""

@@ -1,4 +1,4 @@
-"""Windows that slide over [batch, channels, spatial...]: what the channels-last operators do not have."""
+"""Window operators on [batch, channels, spatial...], which the channels-last operators do not support."""
 
 from __future__ import annotations
 
@@ -7,19 +7,21 @@ from ._declare import Longs, Operator, boolean, long, longs, operator
 
 @operator(1154, inputs="x image_shape block_shape", onnx="Col2Im", custom_type="mslite.Col2Im")
 class Col2Im(Operator):
-    """Sums overlapping blocks [batch, channels * block, blocks] into images. Lists have one entry per dimension."""
+    """Adds overlapping blocks [batch, channels * block, blocks] to images. Lists have one entry per dimension."""
 
     dilations: Longs = longs(0)
     pads: Longs = longs(1)
-    """all begins, then all ends"""
+    """paddings before all dimensions, then after all dimensions"""
     strides: Longs = longs(2)
 
 
 @operator(1155, inputs="x weight offset [bias] [mask]", onnx="DeformConv", custom_type="mslite.DeformConv")
 class DeformConv(Operator):
-    """2-D convolution whose taps are moved by `offset` and weighted by `mask`; weight [out, in / group, kh, kw].
+    """2-D convolution with window elements shifted by `offset` and multiplied by `mask`; weight [out, in / group, kh,
+    kw].
 
-    offset [batch, offset_group * kh * kw * 2, out_h, out_w] holds (y, x) per tap; taps between pixels are interpolated.
+    offset [batch, offset_group * kh * kw * 2, out_h, out_w] contains (y, x) for each element; pixels are interpolated
+    bilinearly.
     """
 
     strides: Longs = longs(0)
@@ -32,13 +34,13 @@ class DeformConv(Operator):
 
 @operator(1156, outputs="y [indices]", onnx="MaxPool", custom_type="mslite.MaxPoolWithIndices")
 class MaxPoolWithIndices(Operator):
-    """Maximum pooling over one to three dimensions, and where in the flat tensor each maximum was (int64)."""
+    """Max pooling over one to three dimensions, and the index of each maximum in the flattened tensor (int64)."""
 
     kernel_size: Longs = longs(0)
     strides: Longs = longs(1)
     dilations: Longs = longs(2)
     pads: Longs = longs(3)
-    """all begins, then all ends"""
+    """paddings before all dimensions, then after all dimensions"""
     ceil_mode: bool = boolean(4)
     column_major: bool = boolean(5)
-    """indices count the spatial dimensions with the first one running fastest"""
+    """indices are column-major in the spatial dimensions: the first dimension varies fastest"""

@@ -1,4 +1,4 @@
-"""NumPy references of the operators, and the cases that every kernel is tested with; one module per family."""
+"""NumPy reference implementations of the operators, and the test cases of the kernels; one module per family."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How references and test cases are declared.
+"""Declares references and test cases.
 
     @reference("Abs")
     def absolute(op: ops.Abs, inputs: Inputs) -> list[Array]:
@@ -6,7 +6,7 @@
 
     case("Abs", ops.Abs(), [normal(2, 3)])
 
-A reference is the meaning of an operator, written for clarity in NumPy, floats in float64. Kernels are tested against it.
+A reference defines an operator in NumPy, with floats in float64. Kernels are tested against it.
 """
 
 from __future__ import annotations
@@ -30,8 +30,10 @@ REFERENCES: dict[str, Reference] = {}
 
 @dataclass(frozen=True)
 class Case:
-    """One call of an operator: `inputs` in wire order, None for an absent operand; `constants` are those known when the
-    kernel is prepared. Floats agree within `tolerance` times the largest magnitude of the expected output."""
+    """A test case of an operator.
+
+    `inputs` are in the order of the node, None for an omitted input; `constants` are the indices of constant inputs.
+    Floats must agree within `tolerance` times the largest magnitude of the expected output."""
 
     name: str
     op: Operator
@@ -51,7 +53,7 @@ def reference(*operators: str) -> Callable[[_Function], _Function]:
     def declare(function: _Function) -> _Function:
         for name in operators:
             if name not in OPERATORS or name in REFERENCES:
-                raise TypeError(f"reference of {name} is declared twice, or there is no such operator")
+                raise TypeError(f"reference of {name} is declared twice, or the operator does not exist")
             REFERENCES[name] = function
         return function
 
@@ -74,7 +76,7 @@ _GENERATOR = np.random.default_rng(20240229)
 
 @contextmanager
 def drawn_from(seed: int) -> Iterator[None]:
-    """Numbers of their own for the cases inside: those that depend on the last bit are to stay away whatever is drawn before."""
+    """A context with its own seed, so that its cases do not depend on the random numbers of earlier cases."""
     global _GENERATOR
     before = _GENERATOR
     _GENERATOR = np.random.default_rng(seed)
@@ -83,25 +85,25 @@ def drawn_from(seed: int) -> Iterator[None]:
 
 
 def normal(*shape: int) -> Array:
-    """float32 numbers of mean 0 and deviation 1, the same in every run."""
+    """Returns float32 values of mean 0 and standard deviation 1, the same in every run."""
     return np.asarray(_GENERATOR.standard_normal(shape), np.float32)
 
 
 def integers(low: int, high: int, *shape: int, dtype: npt.DTypeLike = np.int32) -> Array:
-    """Integers in [low, high), the same in every run."""
+    """Returns integers in [low, high), the same in every run."""
     return np.asarray(_GENERATOR.integers(low, high, shape), dtype)
 
 
 def float32(values: npt.ArrayLike) -> Array:
-    """A float32 operand."""
+    """Returns a float32 input."""
     return np.asarray(values, np.float32)
 
 
 def int32(values: npt.ArrayLike) -> Array:
-    """An int32 operand."""
+    """Returns an int32 input."""
     return np.asarray(values, np.int32)
 
 
 def int64(values: npt.ArrayLike) -> Array:
-    """An int64 operand."""
+    """Returns an int64 input."""
     return np.asarray(values, np.int64)

@@ -104,7 +104,7 @@ def mish(op: ops.Mish, inputs: Inputs) -> list[Array]:
 
 @reference("Shrink")
 def shrink(op: ops.Shrink, inputs: Inputs) -> list[Array]:
-    """x moved by bias towards zero outside [-threshold, threshold], zero inside."""
+    """x - bias * sign(x) outside of [-threshold, threshold], zero inside."""
     x = _float64(inputs[0])
     y = np.where(x < -op.threshold, x + op.bias, np.where(x > op.threshold, x - op.bias, 0))
     return [y.astype(np.float32)]
@@ -118,7 +118,7 @@ def hard_sigmoid(op: ops.HardSigmoid, inputs: Inputs) -> list[Array]:
 
 @reference("PReLUFusion")
 def prelu(op: ops.PReLUFusion, inputs: Inputs) -> list[Array]:
-    """x where positive, else slope x; the slope has one element per channel or broadcasts."""
+    """x where positive, else slope x; the slope is per channel or broadcast."""
     x, slope = _float64(inputs[0]), _float64(inputs[1])
     if slope.size in (1, x.shape[-1]):
         slope = slope.reshape(-1)
@@ -127,7 +127,7 @@ def prelu(op: ops.PReLUFusion, inputs: Inputs) -> list[Array]:
 
 @reference("GLU")
 def gated_linear_unit(op: ops.GLU, inputs: Inputs) -> list[Array]:
-    """The first half along the axis times the sigmoid of the second."""
+    """The first half along the axis times the sigmoid of the second half."""
     value, gate = np.split(_float64(inputs[0]), 2, axis=op.axis)
     return [(value * _sigmoid(gate)).astype(np.float32)]
 
@@ -139,7 +139,7 @@ def _log_softmax(x: Array, axis: int) -> Array:
 
 @reference("Softmax")
 def softmax(op: ops.Softmax, inputs: Inputs) -> list[Array]:
-    """exp(x) over its sum along the axis (the last when absent)."""
+    """exp(x) / sum(exp(x)) along the axis, by default the last."""
     return [np.exp(_log_softmax(_float64(inputs[0]), op.axis[0] if op.axis else -1)).astype(np.float32)]
 
 

@@ -16,7 +16,7 @@ from .unary import widened
 
 
 def _truncated_divide(a: Array, b: Array) -> Array:
-    """Integers towards zero, by zero to zero; floats as they are."""
+    """Divides a by b; integers are truncated, and division by zero gives 0."""
     if a.dtype.kind == "f":
         return a / b
     quotient = np.floor_divide(a, b)
@@ -63,7 +63,7 @@ def binary(op: Operator, inputs: Inputs) -> list[Array]:
     """The NumPy function with broadcasting, then the fused activation. Integers wrap."""
     assert inputs[0] is not None
     assert inputs[1] is not None
-    # Of shifts the width counts.
+    # The result of shifts depends on the width of the type.
     a, b = (inputs[0], inputs[1]) if op.name in _SHIFTS else (widened(inputs[0]), widened(inputs[1]))
     y = FUNCTIONS[op.name](a, b)
     activation = getattr(op, "activation_type", ActivationType.NO_ACTIVATION)
@@ -108,7 +108,7 @@ def power(op: ops.PowFusion, inputs: Inputs) -> list[Array]:
 
 @reference("ScaleFusion")
 def scale(op: ops.ScaleFusion, inputs: Inputs) -> list[Array]:
-    """x * scale + offset; the operands cover the dimensions of x from `axis` on."""
+    """x * scale + offset; scale and offset cover the dimensions of x from `axis` on."""
     x, *operands = (widened(array) for array in inputs)
     axis = op.axis % x.ndim
     shaped = [array.reshape(array.shape + (1,) * (x.ndim - axis - array.ndim)) for array in operands]

@@ -1,4 +1,4 @@
-"""References of the operators that join, split, cut, repeat and fill up tensors."""
+"""References of operators that join, split, slice, repeat and pad tensors."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def stack(op: ops.Stack, inputs: Inputs) -> list[Array]:
 
 @reference("Split")
 def split(op: ops.Split, inputs: Inputs) -> list[Array]:
-    """numpy.split at `size_splits`, of which one may be -1 for the rest; without sizes, even parts."""
+    """numpy.split with `size_splits`, one of which may be -1 for the rest; without sizes, equal parts."""
     (x,) = _given(inputs)
     if not op.size_splits:
         return np.split(x, op.output_num, op.axis)
@@ -46,7 +46,7 @@ def unstack(op: ops.Unstack, inputs: Inputs) -> list[Array]:
 
 @reference("TileFusion")
 def tile(op: ops.TileFusion, inputs: Inputs) -> list[Array]:
-    """numpy.tile; with fewer multiples than dimensions, `dims` says which they are for."""
+    """numpy.tile; with fewer multiples than dimensions, `dims` selects the dimensions."""
     x, multiples = _given(inputs)
     repeats = [1] * x.ndim
     for axis, multiple in zip(range(x.ndim) if len(multiples) == x.ndim else op.dims or (), multiples, strict=True):
@@ -69,7 +69,7 @@ def _pairs(paddings: Array) -> list[tuple[int, int]]:
 
 
 def _pad(x: Array, pairs: list[tuple[int, int]], mode: str, value: object = None) -> Array:
-    """numpy.pad, where negative entries crop first."""
+    """numpy.pad; negative paddings crop first."""
     box = tuple(slice(max(-a, 0), size - max(-b, 0)) for (a, b), size in zip(pairs, x.shape, strict=True))
     positive = [(max(a, 0), max(b, 0)) for a, b in pairs]
     if value is not None:
@@ -79,7 +79,7 @@ def _pad(x: Array, pairs: list[tuple[int, int]], mode: str, value: object = None
 
 @reference("PadFusion")
 def pad(op: ops.PadFusion, inputs: Inputs) -> list[Array]:
-    """numpy.pad; the third input, where given, is the value instead of the attribute."""
+    """numpy.pad; the third input, if given, is the padding value, else the attribute."""
     x, *rest = _given(inputs)
     pairs = _pairs(rest[0] if rest else np.array(op.paddings))
     if op.padding_mode == PaddingMode.CONSTANT:
@@ -90,14 +90,14 @@ def pad(op: ops.PadFusion, inputs: Inputs) -> list[Array]:
 
 @reference("PadExtend")
 def pad_extend(op: ops.PadExtend, inputs: Inputs) -> list[Array]:
-    """numpy.pad with mode `edge` or `wrap`, on what negative entries leave."""
+    """numpy.pad with mode `edge` or `wrap`; negative paddings crop first."""
     x, paddings = _given(inputs)
     return [_pad(x, _pairs(paddings), str(op.mode))]
 
 
 @reference("SliceFusion")
 def slice_box(op: ops.SliceFusion, inputs: Inputs) -> list[Array]:
-    """size[i] elements from begin[i] on, -1 for all that follow."""
+    """size[i] elements from begin[i] on; -1 is all remaining elements."""
     x, begin, size = _given(inputs)
     box = [slice(None)] * x.ndim
     for axis, first, length in zip(op.axes or range(len(begin)), begin.tolist(), size.tolist(), strict=True):
@@ -139,7 +139,7 @@ def strided_slice(op: ops.StridedSlice, inputs: Inputs) -> list[Array]:
 
 @reference("Crop")
 def crop(op: ops.Crop, inputs: Inputs) -> list[Array]:
-    """The size of the reference from `axis` on; one offset for all or one per dimension."""
+    """Crops x to the dimensions of the second input from `axis` on; one offset for all dimensions or one for each."""
     x, like = _given(inputs)
     first = op.axis % x.ndim
     offsets = list(op.offsets or (0,))
@@ -246,7 +246,7 @@ case("one-offset", ops.Crop(axis=1, offsets=(1,)), [normal(2, 6, 7), normal(2, 4
 
 @reference("Splice")
 def splice(op: ops.Splice, inputs: Inputs) -> list[Array]:
-    """Rows side by side: the neighbors that the context names, or the listed ones."""
+    """Concatenates for each row its neighbors in the context, or the listed rows."""
     (x,) = _given(inputs)
     context = np.array(op.context)
     rows = np.clip(np.arange(x.shape[-2])[:, None] + context, 0, x.shape[-2] - 1)
@@ -258,7 +258,7 @@ def splice(op: ops.Splice, inputs: Inputs) -> list[Array]:
 
 @reference("SplitWithOverlap")
 def split_with_overlap(op: ops.SplitWithOverlap, inputs: Inputs) -> list[Array]:
-    """Borders at the rounded up shares of the ratios; each piece reaches over its two."""
+    """Splits by the ratios, rounded up; each part is extended beyond its two borders."""
     (x,) = _given(inputs)
     ratio, size = np.array(op.ratio), x.shape[op.split_dim]
     borders = [0, *(-(-size * np.cumsum(ratio) // ratio.sum()))]

@@ -45,7 +45,7 @@ def magnitude(op: ops.ComplexAbs, inputs: Inputs) -> list[Array]:
 
 @reference("AudioSpectrogram")
 def audio_spectrogram(op: ops.AudioSpectrogram, inputs: Inputs) -> list[Array]:
-    """Transforms of windowed frames, continued by zeros to a power of two."""
+    """Fourier transforms of windowed frames, padded with zeros to a power of two."""
     x = _given(inputs)[0].astype(np.float64)
     window = 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(op.window_size) / op.window_size)
     length = 1 << (op.window_size - 1).bit_length()

@@ -44,13 +44,13 @@ def select(op: ops.Select, inputs: Inputs) -> list[Array]:
 
 @reference("Where")
 def where(op: ops.Where, inputs: Inputs) -> list[Array]:
-    """Indices of true elements [how many, rank] int32, or a selection of two tensors."""
+    """Indices of true elements, [count, rank] int32, or a selection between two tensors."""
     return non_zero(op, inputs) if len(inputs) == 1 else select(op, inputs)  # type: ignore[arg-type]
 
 
 @reference("NonZero")
 def non_zero(op: Operator, inputs: Inputs) -> list[Array]:
-    """Indices of the elements that are not zero, [how many, rank] int32."""
+    """Indices of the nonzero elements, [count, rank] int32."""
     assert inputs[0] is not None
     x = inputs[0]
     return [np.asarray(np.argwhere(x), np.int32).reshape(-1, x.ndim)]

@@ -15,7 +15,7 @@ def _given(inputs: Inputs) -> list[Array]:
 
 
 def _open_is_zero(shape: Array | tuple[int, ...]) -> list[int]:
-    """An element shape; sizes that are not known yet (-1) are 0."""
+    """Returns an element shape with 0 for unknown dimensions (-1)."""
     return [max(int(size), 0) for size in np.ravel(shape)]
 
 
@@ -28,7 +28,7 @@ def reserve(op: ops.TensorListReserve, inputs: Inputs) -> list[Array]:
 
 @reference("TensorArray")
 def array(op: ops.TensorArray, inputs: Inputs) -> list[Array]:
-    """Zeros; without an element shape the elements are of any shape."""
+    """Zeros; without an element shape, elements may have any shape."""
     (size,) = _given(inputs)
     shape = (0,) if op.element_shape is None else op.element_shape
     return [np.zeros((int(size.item()), *_open_is_zero(shape)), numpy_type(DataType(op.data_type)))]
@@ -42,7 +42,7 @@ def from_tensor(op: ops.TensorListFromTensor, inputs: Inputs) -> list[Array]:
 
 
 def _shaped(elements: Array, element_shape: list[Array]) -> Array:
-    """The elements; zeros of the wanted shape where they have none yet."""
+    """Returns the elements, or zeros of the element shape if they have no shape yet."""
     if elements.size or not element_shape or -1 in np.ravel(element_shape[0]):
         return elements
     return np.zeros((elements.shape[0], *_open_is_zero(element_shape[0])), elements.dtype)
@@ -63,7 +63,7 @@ def stack(op: ops.TensorListStack, inputs: Inputs) -> list[Array]:
 
 
 def _with_item(elements: Array, index: Array, value: Array) -> Array:
-    """A copy in which element `index` is `value`; the others are zeros where they had no shape."""
+    """Returns a copy with `value` as element `index`; elements without a shape become zeros."""
     shape = (elements.shape[0], *value.shape)
     result = elements.copy() if elements.shape == shape else np.zeros(shape, value.dtype)
     result[int(index.item())] = value
@@ -72,14 +72,14 @@ def _with_item(elements: Array, index: Array, value: Array) -> Array:
 
 @reference("TensorListSetItem")
 def set_item(op: ops.TensorListSetItem, inputs: Inputs) -> list[Array]:
-    """The list after element `index` became `value`."""
+    """The list with `value` as element `index`."""
     elements, index, value = _given(inputs)
     return [_with_item(elements, index, value)]
 
 
 @reference("TensorListResize")
 def resize(op: ops.TensorListResize, inputs: Inputs) -> list[Array]:
-    """The first `size` elements, and zeros where there are fewer."""
+    """The first `size` elements, padded with zeros."""
     elements, size = _given(inputs)
     count = int(size.item())
     missing = np.zeros((max(count - elements.shape[0], 0), *elements.shape[1:]), elements.dtype)
@@ -88,14 +88,14 @@ def resize(op: ops.TensorListResize, inputs: Inputs) -> list[Array]:
 
 @reference("TensorArrayRead")
 def array_read(op: ops.TensorArrayRead, inputs: Inputs) -> list[Array]:
-    """Element `index` of what was written last: the flow, or the handle where the flow is a mere scalar."""
+    """Element `index` of the last written array: the flow, or the handle if the flow is a scalar."""
     handle, index, flow = _given(inputs)
     return [(flow if flow.ndim else handle)[int(index.item())]]
 
 
 @reference("TensorArrayWrite")
 def array_write(op: ops.TensorArrayWrite, inputs: Inputs) -> list[Array]:
-    """The flow in which element `index` is `value`."""
+    """The flow with `value` as element `index`."""
     handle, index, value, flow = _given(inputs)
     return [_with_item(flow if flow.ndim else handle, index, value)]
 
@@ -131,7 +131,7 @@ case("flow", ops.TensorArrayWrite(), [normal(4, 0), int32(0), normal(3), normal(
 
 @reference("Depend")
 def depend(op: ops.Depend, inputs: Inputs) -> list[Array]:
-    """x as it is."""
+    """Returns x."""
     return [_given(inputs)[0]]
 
 
@@ -140,7 +140,7 @@ case("order", ops.Depend(), [normal(2, 3), int32([1])])
 
 @reference("Assert")
 def holds(op: ops.Assert, inputs: Inputs) -> list[Array]:
-    """One element, which nobody reads."""
+    """One element, which is not read."""
     return [np.ones(1, np.bool_)]
 
 

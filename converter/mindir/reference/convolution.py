@@ -11,7 +11,8 @@ from .matmul import fused_activation, integer_result
 
 
 def resolved_pads(op: ops.Conv2DFusion, size: tuple[int, int], kernel: tuple[int, int]) -> list[tuple[int, int]]:
-    """(before, after) of height and width. SAME gives ceil(size / stride) windows, the odd element behind."""
+    """Returns the padding (before, after) of height and width. SAME gives ceil(size / stride) windows, with an odd
+    element after."""
     if op.pad_mode == PadMode.VALID:
         return [(0, 0), (0, 0)]
     if op.pad_mode == PadMode.PAD:
@@ -27,14 +28,14 @@ def resolved_pads(op: ops.Conv2DFusion, size: tuple[int, int], kernel: tuple[int
 
 
 def padded(x: Array, pads: list[tuple[int, int]]) -> Array:
-    """x with zeros around height and width; negative padding cuts."""
+    """Returns x with zero padding of height and width; negative padding crops."""
     x = np.pad(x, [(0, 0), *((max(0, before), max(0, after)) for before, after in pads), (0, 0)])
     (top, bottom), (left, right) = ((max(0, -before), max(0, -after)) for before, after in pads)
     return x[:, top : x.shape[1] - bottom, left : x.shape[2] - right]
 
 
 def windows(x: Array, kernel: tuple[int, int], stride: tuple[int, ...], dilation: tuple[int, ...]) -> Array:
-    """[batch, oh, ow, kh, kw, channels]: every window of the padded x."""
+    """Returns all windows of the padded x, [batch, oh, ow, kh, kw, channels]."""
     span = [(kernel[i] - 1) * dilation[i] + 1 for i in range(2)]
     view = np.lib.stride_tricks.sliding_window_view(x, span, axis=(1, 2))
     view = view[:, :: stride[0], :: stride[1], :, :: dilation[0], :: dilation[1]]
@@ -61,8 +62,10 @@ def convolution(op: ops.Conv2DFusion, inputs: Inputs) -> list[Array]:
 
 @reference("ConvInteger")
 def integer_convolution(op: ops.ConvInteger, inputs: Inputs) -> list[Array]:
-    """The convolution of x - x_zero and weight - weight_zero, whose sums wrap in 32 bits; [times the scale, plus the
-    bias]. Padding is nothing."""
+    """The convolution of x - x_zero and weight - weight_zero, with sums that wrap in 32 bits; [times the scale, plus
+    the bias].
+
+    Padding is 0 after subtracting the zero point."""
     x, weight, x_zero, weight_zero = (np.asarray(array, np.int64) for array in inputs[:4])
     x, weight = x - x_zero.reshape(-1, 1, 1, 1), weight - weight_zero.reshape(-1, 1, 1, 1)
     plain = ops.Conv2DFusion(stride=op.stride, dilation=op.dilation, pad_mode=op.pad_mode, pad_list=op.pad_list)
@@ -82,7 +85,7 @@ def integer_convolution(op: ops.ConvInteger, inputs: Inputs) -> list[Array]:
 
 @reference("AdderFusion")
 def adder(op: ops.AdderFusion, inputs: Inputs) -> list[Array]:
-    """y = -sum |x - weight| + bias; padding is zeros that count."""
+    """y = -sum |x - weight| + bias; padding zeros are included."""
     x, weight = (np.asarray(array, np.float64) for array in inputs[:2])
     plain = ops.Conv2DFusion(stride=op.stride, dilation=op.dilation, pad_mode=op.pad_mode, pad_list=op.pad_list)
     kernel = (weight.shape[1], weight.shape[2])
@@ -96,7 +99,7 @@ def adder(op: ops.AdderFusion, inputs: Inputs) -> list[Array]:
 
 @reference("Conv2dTransposeFusion")
 def transposed_convolution(op: ops.Conv2dTransposeFusion, inputs: Inputs) -> list[Array]:
-    """Every input element spreads weight[in] over a window of the output; padding is cut off the sum."""
+    """Each input element adds x * weight[in] to a window of the output; the padding is cropped."""
     x, weight = (np.asarray(array, np.float64) for array in inputs[:2])
     stride, dilation, extra = op.stride or (1, 1), op.dilation or (1, 1), op.output_paddings or (0, 0)
     group = op.group or 1
@@ -155,7 +158,7 @@ def _convolution_case(
         activation_type=activation,
     )
     weight = normal(out, *kernel, image[3] // group)
-    weight /= np.float32(np.sqrt(weight[0].size))  # as a trained network's: outputs of deviation 1
+    weight /= np.float32(np.sqrt(weight[0].size))  # outputs with standard deviation 1, as in trained networks
     inputs = [normal(*image), weight] + ([normal(out)] if bias else [])
     case(label, op, inputs, range(1, len(inputs)) if constant else (), tolerance)
 
@@ -280,7 +283,7 @@ _integer_case("image-one-scale", (2, 5, 5, 9), 7, (3, 2), _INT(pad_list=(0, 1, 1
 _integer_case("images-groups", (2, 6, 6, 8), 12, (3, 3), _INT(pad_mode=PadMode.SAME, group=4), real=3, images=2)
 _integer_case("large", (1, 14, 14, 64), 70, (3, 3), _INT(pad_list=(1, 1, 1, 1)), kinds=(_U, _U), points=70, real=2)
 
-# Weights that are no constants, as in training.
+# Weights that are not constant, as in training.
 with drawn_from(20261125):
     _convolution_case("variable-1x1", (2, 6, 7, 20), 70, (1, 1), constant=False, activation=_R)
     _convolution_case("variable-3x3", (2, 9, 8, 12), 19, (3, 3), pads=(1, 1, 1, 1), constant=False)
@@ -307,7 +310,7 @@ with drawn_from(20261125):
             _constants,
         )
 
-with drawn_from(20261128):  # windows in the padding alone
+with drawn_from(20261128):  # windows entirely in the padding
     _convolution_case("outside-columns", (1, 5, 4, 12), 19, (3, 3), stride=(1, 16), pads=(1, 1, 7, 1))
     _convolution_case("outside-rows", (2, 4, 5, 12), 19, (3, 3), stride=(16, 1), pads=(7, 1, 1, 1), activation=_R)
     _convolution_case("depthwise-outside", (1, 5, 4, 12), 12, (3, 3), stride=(1, 16), pads=(1, 1, 7, 1), group=12)

@@ -1,4 +1,4 @@
-"""References of the operators that make a tensor from little."""
+"""References of operators that create tensors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ._declare import Array, Inputs, case, float32, int32, int64, integers, norm
 
 @reference("ConstantOfShape")
 def constant_of_shape(op: ops.ConstantOfShape, inputs: Inputs) -> list[Array]:
-    """`value` in the given shape and type; a negative one wraps around in a type without signs."""
+    """`value` in the given shape and type; negative values wrap in unsigned types."""
     assert inputs[0] is not None
     value, dtype = np.asarray(op.value[0] if op.value else 0.0), numpy_type(DataType(op.data_type))
     return [np.full(inputs[0], (value.astype(np.int64) if np.dtype(dtype).kind in "iu" else value).astype(dtype))]
@@ -29,7 +29,7 @@ def fill(op: ops.Fill, inputs: Inputs) -> list[Array]:
 
 @reference("FillV2")
 def fill_v2(op: ops.FillV2, inputs: Inputs) -> list[Array]:
-    """Fill with its inputs the other way round."""
+    """Fill with swapped inputs."""
     shape, value = inputs
     assert value is not None
     assert shape is not None
@@ -54,7 +54,7 @@ def eye_like(op: ops.EyeLike, inputs: Inputs) -> list[Array]:
 
 @reference("Range")
 def arrange(op: ops.Range, inputs: Inputs) -> list[Array]:
-    """start + i * delta below limit, from the inputs when there are three."""
+    """start + i * delta below limit, from three inputs or attributes."""
     if len(inputs) < 3:
         dtype: np.dtype[np.generic] = np.dtype(np.float32 if op.d_type == DataType.FLOAT32 else np.int32)
         return [np.arange(op.start, op.limit, op.delta).astype(dtype)]
@@ -72,7 +72,7 @@ def lin_space(op: ops.LinSpace, inputs: Inputs) -> list[Array]:
 
 @reference("RaggedRange")
 def ragged_range(op: ops.RaggedRange, inputs: Inputs) -> list[Array]:
-    """One range per row; splits say where each begins in values."""
+    """One range per row; splits are the positions of the rows in values."""
     rows = [np.arange(*row, dtype=np.int32) for row in zip(*np.broadcast_arrays(*inputs), strict=True)]  # type: ignore[arg-type]
     return [np.cumsum([0, *map(len, rows)]).astype(np.int32), np.concatenate(rows)]
 
@@ -87,7 +87,7 @@ _STEP = 0x9E3779B97F4A7C15
 
 
 def _uniform(seed: int, counter: Array) -> Array:
-    """24 bits of a counter mixed with the seed, over [0, 1)."""
+    """Returns uniform numbers in [0, 1): 24 bits of a counter mixed with the seed."""
     mixed = _mix(np.array([seed % 2**64], np.uint64)) + (counter + np.uint64(1)) * np.uint64(_STEP)
     return np.asarray((_mix(mixed) >> np.uint64(40)).astype(np.float64) / 2**24)
 
@@ -100,7 +100,7 @@ def _normal(seed: int, count: int) -> Array:
 
 @reference("RandomNormal", "RandomStandardNormal", "UniformReal")
 def random(op: ops.RandomNormal | ops.RandomStandardNormal | ops.UniformReal, inputs: Inputs) -> list[Array]:
-    """Numbers that depend on the seed and their place only."""
+    """Random numbers that depend on the seed and their position only."""
     assert inputs[0] is not None
     count = int(np.prod(inputs[0]))
     if isinstance(op, ops.RandomNormal):

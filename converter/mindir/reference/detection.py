@@ -25,7 +25,7 @@ def _overlap(a: Array, b: Array) -> float:
 
 
 def _greedy(boxes: Array, scores: Array, candidates: list[int], overlap: float, limit: int) -> list[int]:
-    """The candidates that stay, best score first."""
+    """Returns the candidates that are kept, best score first."""
     kept: list[int] = []
     for index in sorted(candidates, key=lambda i: (-scores[i], i)):
         if len(kept) < limit and all(_overlap(boxes[index], boxes[other]) <= overlap for other in kept):
@@ -55,7 +55,7 @@ def non_max_suppression(op: ops.NonMaxSuppression, inputs: Inputs) -> list[Array
 
 @reference("PaddedNonMaxSuppression")
 def padded_non_max_suppression(op: ops.PaddedNonMaxSuppression, inputs: Inputs) -> list[Array]:
-    """NonMaxSuppression and rows of -1."""
+    """NonMaxSuppression, padded with rows of -1."""
     boxes, scores, *thresholds = _given(inputs)
     limit = np.array([op.max_output_boxes])
     plain = ops.NonMaxSuppression(center_point_box=op.center_point_box)
@@ -66,7 +66,7 @@ def padded_non_max_suppression(op: ops.PaddedNonMaxSuppression, inputs: Inputs) 
 
 @reference("SoftNonMaxSuppression")
 def soft_non_max_suppression(op: ops.SoftNonMaxSuppression, inputs: Inputs) -> list[Array]:
-    """Each round takes the best of the scores, lowered by all boxes kept so far."""
+    """Each iteration selects the best score; scores are decreased by the selected boxes."""
     boxes, scores, limit, overlap, lowest, sigma = _given(inputs)
     corners = np.concatenate([np.minimum(boxes[:, :2], boxes[:, 2:]), np.maximum(boxes[:, :2], boxes[:, 2:])], 1)
     hard = op.hard_limit or sigma.item() <= 0
@@ -123,7 +123,8 @@ def detection_post_process(op: ops.DetectionPostProcess, inputs: Inputs) -> list
 
 @reference("PriorBox")
 def prior_box(op: ops.PriorBox, inputs: Inputs) -> list[Array]:
-    """Caffe's PriorBox: per cell and smallest size, a square, the square of the mean size, and one box per ratio."""
+    """Caffe's PriorBox: for each cell and minimum size, a square, the square of the mean size, and one box per aspect
+    ratio."""
     feature, *image = _given(inputs)
     height, width = feature.shape[1:3]
     image_height, image_width = op.image_size_h, op.image_size_w
@@ -154,7 +155,7 @@ def prior_box(op: ops.PriorBox, inputs: Inputs) -> list[Array]:
 
 
 def _sample(image: Array, y: float, x: float) -> list[float]:
-    """The weighted neighbors of a point; zeros beyond the image."""
+    """Returns the weighted neighbors of a point; zeros outside of the image."""
     height, width = image.shape
     if not (-1 <= y <= height and -1 <= x <= width):
         return [0.0] * 4
@@ -194,7 +195,7 @@ def roi_align(op: ops.RoiAlign, inputs: Inputs) -> list[Array]:
 
 
 def _decoded(op: ops.DetectionOutput, codes: Array, priors: Array, variances: Array) -> Array:
-    """Boxes (x_min, y_min, x_max, y_max)."""
+    """Returns decoded boxes (x_min, y_min, x_max, y_max)."""
     size = priors[:, 2:] - priors[:, :2]
     codes = codes * variances
     if op.code_type == 2:
@@ -206,7 +207,7 @@ def _decoded(op: ops.DetectionOutput, codes: Array, priors: Array, variances: Ar
 
 @reference("DetectionOutput")
 def detection_output(op: ops.DetectionOutput, inputs: Inputs) -> list[Array]:
-    """Caffe's (SSD's) DetectionOutput, best rows of an image first; one row of -1 per image where nothing is found."""
+    """Caffe's (SSD's) DetectionOutput, best rows of an image first; one row of -1 for an image without detections."""
     locations, scores, priors = (array.astype(np.float64) for array in _given(inputs))
     images, sets = len(locations), 1 if op.share_location else op.num_classes
     boxes = priors[0, 0].reshape(-1, 4)

@@ -1,4 +1,4 @@
-"""References of the operators that pick and place elements by index."""
+"""References of operators that gather and scatter elements by index."""
 
 from __future__ import annotations
 
@@ -87,21 +87,21 @@ def _scatter_elements(x: Array, indices: Array, updates: Array, axis: int, reduc
 
 @reference("ScatterNd")
 def scatter_nd(op: ops.ScatterNd, inputs: Inputs) -> list[Array]:
-    """Zeros with the updates added, one after the other."""
+    """Zeros with the updates added, in order."""
     indices, updates, shape = _given(inputs)
     return [_scatter_nd(np.zeros(tuple(shape), updates.dtype), indices, updates, "add")]
 
 
 @reference("ScatterNdUpdate")
 def scatter_nd_update(op: ops.ScatterNdUpdate, inputs: Inputs) -> list[Array]:
-    """The last of several updates of one place stays."""
+    """The last of several updates of a position is kept."""
     x, indices, updates = _given(inputs)
     return [_scatter_nd(x, indices, updates, None)]
 
 
 @reference("TensorScatterAdd")
 def tensor_scatter_add(op: ops.TensorScatterAdd, inputs: Inputs) -> list[Array]:
-    """Updates are added one after the other."""
+    """x with the updates added, in order."""
     x, indices, updates = _given(inputs)
     return [_scatter_nd(x, indices, updates, "add")]
 
@@ -129,7 +129,7 @@ def scatter_reduce_elements(op: ops.ScatterReduceElements, inputs: Inputs) -> li
 
 @reference("OneHot")
 def one_hot(op: ops.OneHot, inputs: Inputs) -> list[Array]:
-    """on where the index equals the place along `axis`, off elsewhere; with three inputs the third is (off, on)."""
+    """on where the index equals the position along `axis`, else off; with three inputs the third is (off, on)."""
     indices, depth, on, *off = _given(inputs)
     low, high = (off[0].reshape(()), on.reshape(())) if off else (on[0], on[1])
     axis = op.axis % (indices.ndim + 1)
@@ -139,7 +139,7 @@ def one_hot(op: ops.OneHot, inputs: Inputs) -> list[Array]:
 
 @reference("EmbeddingLookupFusion")
 def embedding_lookup(op: ops.EmbeddingLookupFusion, inputs: Inputs) -> list[Array]:
-    """Row r is row r // tables of table r % tables, scaled to `max_norm` where it is longer."""
+    """Row r is row r // tables of table r % tables, scaled down to `max_norm` if its norm is larger."""
     *tables, ids = _given(inputs)
     rows = np.stack([tables[i % len(tables)][i // len(tables)] for i in ids.ravel()]).astype(np.float64)
     if op.max_norm > 0:
@@ -249,7 +249,7 @@ case("plain", ops.Triu(), [integers(0, 9, 3, 5, dtype=np.int8)])
 
 @reference("DynamicUpdateSlice")
 def dynamic_update_slice(op: ops.DynamicUpdateSlice, inputs: Inputs) -> list[Array]:
-    """x with a box replaced; the box is moved inside."""
+    """x with a box replaced; the box is clamped to x."""
     x, update, starts = _given(inputs)
     y = x.copy()
     begin = np.clip(starts, 0, np.array(x.shape) - update.shape)

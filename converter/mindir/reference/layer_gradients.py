@@ -1,4 +1,4 @@
-"""References of layers as training computes them, and of their gradients."""
+"""References of layers in training, and of their gradients."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _narrow(*results: Array) -> list[Array]:
 
 @reference("BatchNormTraining")
 def batch_norm_training(op: ops.BatchNormTraining, inputs: Inputs) -> list[Array]:
-    """By the statistics of the batch, channels last; the running ones move by `momentum`."""
+    """Normalizes with the statistics of the batch, channels last; running statistics are updated with `momentum`."""
     x, scale, offset, mean, variance = _wide(inputs)
     rows = x.reshape(-1, x.shape[-1])
     own_mean, own_variance = rows.mean(axis=0), rows.var(axis=0)
@@ -31,7 +31,7 @@ def batch_norm_training(op: ops.BatchNormTraining, inputs: Inputs) -> list[Array
 
 @reference("BatchNormGrad")
 def batch_norm_gradient(op: ops.BatchNormGrad, inputs: Inputs) -> list[Array]:
-    """Through the mean and the variance, too, where they are those of x."""
+    """The gradient, including that through mean and variance if these are computed from x."""
     dy, x, scale, mean, variance = _wide(inputs)[:5]
     axes = tuple(range(x.ndim - 1))
     r = 1 / np.sqrt(variance + op.epsilon)
@@ -68,7 +68,7 @@ def _random_bits(seed: int, counter: int) -> int:
 
 @reference("Dropout")
 def dropout(op: ops.Dropout, inputs: Inputs) -> list[Array]:
-    """The identity without a seed; else y, the mask, which the seed and an element's place decide, and the next seed."""
+    """The identity without a seed; else y, the mask, which depends on the seed and the position, and the next seed."""
     x = np.asarray(inputs[0])
     if len(inputs) < 2:
         return [x]

@@ -1,4 +1,4 @@
-"""References of losses that are reduced by choice, and of their gradients."""
+"""References of losses with a reduction attribute, and of their gradients."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ def _reduced(losses: Array, reduction: Reduction, divisor: float) -> Array:
 
 @reference("BinaryCrossEntropy")
 def binary_cross_entropy(op: ops.BinaryCrossEntropy, inputs: Inputs) -> list[Array]:
-    """-(t log p + (1 - t) log(1 - p)) times the weight, per element, summed, or the mean; logarithms of at least 1e-12."""
+    """-(t log p + (1 - t) log(1 - p)) times the weight, as elements, sum or mean; arguments of log are at least
+    1e-12."""
     p, t, *weight = (np.asarray(array, np.float64) for array in inputs)
     losses = -(t * np.log(np.maximum(p, _TINY)) + (1 - t) * np.log(np.maximum(1 - p, _TINY)))
     reduced = _reduced(losses * weight[0] if weight else losses, op.reduction, losses.size)
@@ -28,7 +29,7 @@ def binary_cross_entropy(op: ops.BinaryCrossEntropy, inputs: Inputs) -> list[Arr
 
 @reference("BinaryCrossEntropyGrad")
 def binary_cross_entropy_gradient(op: ops.BinaryCrossEntropyGrad, inputs: Inputs) -> list[Array]:
-    """Dloss (p - t) / (p (1 - p)) times the weight; a mean's dloss is shared by the elements."""
+    """dloss (p - t) / (p (1 - p)) times the weight, divided by the number of elements for a mean."""
     p, t, dloss, *weight = (np.asarray(array, np.float64) for array in inputs)
     own = dloss * (p - t) / np.maximum(p * (1 - p), _TINY) * (weight[0] if weight else 1)
     return [(own / p.size if op.reduction is Reduction.MEAN else own).astype(np.float32)]
@@ -36,7 +37,7 @@ def binary_cross_entropy_gradient(op: ops.BinaryCrossEntropyGrad, inputs: Inputs
 
 @reference("NLLLoss")
 def negative_log_likelihood(op: ops.NLLLoss, inputs: Inputs) -> list[Array]:
-    """-weights[label] times the label's logarithm, per row, summed, or the weighted mean; the sum of these weights."""
+    """-weights[label] * log_probabilities[label], as rows, sum or weighted mean, and the sum of these weights."""
     logarithms, labels, weights = (np.asarray(array) for array in inputs)
     own = weights[labels].astype(np.float64)
     losses = -own * logarithms[np.arange(len(labels)), labels]
@@ -45,7 +46,7 @@ def negative_log_likelihood(op: ops.NLLLoss, inputs: Inputs) -> list[Array]:
 
 @reference("NLLLossGrad")
 def negative_log_likelihood_gradient(op: ops.NLLLossGrad, inputs: Inputs) -> list[Array]:
-    """-dloss weights[label], of a mean divided by the sum of weights, where the label is; zeros elsewhere."""
+    """-dloss weights[label] at the label, divided by the sum of weights for a mean; zeros elsewhere."""
     logarithms, dloss, labels, weights, total = (np.asarray(array) for array in inputs)
     own = -dloss.astype(np.float64) * weights[labels]
     gradient = np.zeros(logarithms.shape)

@@ -1,4 +1,4 @@
-"""References of the matrix products."""
+"""References of matmuls."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ._declare import Array, Inputs, case, float32, integers, normal, reference
 
 
 def fused_activation(activation: ActivationType, x: Array) -> Array:
-    """The activations that convolutions, products and pooling can apply to their result."""
+    """Applies an activation that convolutions, matmuls and pooling can fuse."""
     functions: dict[ActivationType, Callable[[], Array]] = {
         ActivationType.NO_ACTIVATION: lambda: x,
         ActivationType.RELU: lambda: np.maximum(x, 0),
@@ -28,12 +28,12 @@ def fused_activation(activation: ActivationType, x: Array) -> Array:
     }
     if activation in functions:
         return functions[activation]()
-    raise ValueError(f"{activation.name} is not fused")
+    raise ValueError(f"{activation.name} cannot be fused")
 
 
 @reference("MatMulFusion")
 def matrix_product(op: ops.MatMulFusion, inputs: Inputs) -> list[Array]:
-    """numpy.matmul of a and b, each transposed where asked, plus bias[n], then the activation. Integers wrap."""
+    """numpy.matmul of a and b, optionally transposed, plus bias[n], then the activation. Integers wrap."""
     assert inputs[0] is not None
     dtype = inputs[0].dtype
     a, b = (np.asarray(x, np.float64 if dtype == np.float32 else dtype) for x in inputs[:2])
@@ -49,7 +49,7 @@ def matrix_product(op: ops.MatMulFusion, inputs: Inputs) -> list[Array]:
 
 @reference("FullConnection")
 def full_connection(op: ops.FullConnection, inputs: Inputs) -> list[Array]:
-    """Rows of x times weight[out, in], plus bias; `axis` says where a row begins."""
+    """Rows of x times weight[out, in], plus bias; a row consists of the dimensions from `axis` on."""
     x, weight = (np.asarray(array, np.float64) for array in inputs[:2])
     y = x.reshape(-1, weight.shape[1]) @ weight.T
     if len(inputs) > 2 and inputs[2] is not None:
@@ -62,8 +62,9 @@ def full_connection(op: ops.FullConnection, inputs: Inputs) -> list[Array]:
 def integer_result(
     sums: Array, scale: Array | None, bias: Array | None, row_scale: Array | None = None, apart: bool = False
 ) -> Array:
-    """Sums of 64 bits as int32 that wrapped; with a scale as float32, rounded after each step. `apart`: the scales are not
-    multiplied with each other first."""
+    """Returns 64-bit sums as int32, wrapped, or, with a scale, as float32, rounded after each step.
+
+    `apart`: the scales are applied separately instead of being multiplied first."""
     wrapped = sums.astype(np.uint64).astype(np.uint32).astype(np.int32)
     if scale is None:
         return wrapped
@@ -77,7 +78,7 @@ def integer_result(
 
 @reference("MatMulInteger")
 def integer_product(op: ops.MatMulInteger, inputs: Inputs) -> list[Array]:
-    """(a - a_zero) (b - b_zero), whose sums wrap in 32 bits; [times the scale, plus the bias]."""
+    """(a - a_zero) (b - b_zero), with sums that wrap in 32 bits; [times the scale, plus the bias]."""
     a, b, a_zero, b_zero = (np.asarray(array, np.int64) for array in inputs[:4])
     if a_zero.ndim == 1 and a_zero.size > 1:
         a_zero = a_zero[:, None]
@@ -96,7 +97,8 @@ _AFFINE_ACTIVATIONS: dict[ActivationType, Callable[[Array], Array]] = {
 
 @reference("Affine")
 def affine(op: ops.Affine, inputs: Inputs) -> list[Array]:
-    """Row r: the rows r - min(context) + context[k] of x side by side, times the weight, plus bias, then the activation."""
+    """Row r: the concatenated rows r - min(context) + context[k] of x, times the weight, plus bias, then the
+    activation."""
     x, weight = (np.asarray(array, np.float64) for array in inputs[:2])
     context = np.array(op.context) - min(op.context or (0,))
     rows = np.arange(x.shape[1] - context.max())[:, None] + context
@@ -109,19 +111,20 @@ def affine(op: ops.Affine, inputs: Inputs) -> list[Array]:
 
 
 def _heads(x: Array, heads: int) -> Array:
-    """[batch, rows, heads * size] as [batch, heads, rows, size]."""
+    """Reshapes [batch, rows, heads * size] to [batch, heads, rows, size]."""
     return np.asarray(x.reshape(*x.shape[:2], heads, -1).swapaxes(1, 2))
 
 
 def _attended(scores: Array, v: Array) -> Array:
-    """softmax(scores) v of all heads, side by side."""
+    """Returns softmax(scores) v of all heads, concatenated."""
     weights = np.exp(scores - scores.max(-1, keepdims=True))
     y = (weights / weights.sum(-1, keepdims=True)) @ v
     return np.asarray(y.swapaxes(1, 2).reshape(y.shape[0], y.shape[2], -1))
 
 
 def _relative_attention(x: list[Array]) -> Array:
-    """Operands q, k, v, positions, their four weights, u, v, weight of the output, [four biases]."""
+    """Relative attention; inputs are q, k, v, positions, their four weights, u, v, weight of the output, [four
+    biases]."""
     weights, own_u, own_v, out = x[4:8], x[8], x[9], x[10]
     biases = x[11:14] if len(x) > 11 else [np.zeros(1)] * 3
     q, k, v, p = (a @ w + b for a, w, b in zip(x[:4], weights, [*biases, np.zeros(1)], strict=True))
@@ -209,7 +212,8 @@ def _byte_case(
     zeros: tuple[tuple[int, ...], tuple[int, ...]] = ((), ()),
     real: int = 0,
 ) -> None:
-    """`real`: operands behind the zero points. Zero points are of any value, or (None) nothing."""
+    """Declares a case of 8-bit integers. `real`: the inputs after the zero points. Zero points have any value, or are
+    omitted (None)."""
     operands = []
     for shape, kind in zip((a, b, *zeros), (*kinds, *kinds), strict=True):
         limits = np.iinfo(kind)
@@ -237,7 +241,7 @@ _byte_case("row-scale", (7, 45), (45, 33), kinds=(_S, _S), real=3)
 _byte_case("row-scales", (13, 45), (45, 33), kinds=(_S, _S), zeros=((13,), (33,)), real=3)
 _byte_case("row-scales-one-scale", (2, 3, 5, 20), (20, 9), zeros=((2, 3, 5, 1), ()), kinds=(_S, _S), real=3)
 _byte_case("row-scales-batch", (2, 5, 20), (2, 20, 9), zeros=((2, 5, 1), (2, 1, 9)), real=3)
-# Sums beyond 2^24, and beyond 2^31: they wrap.
+# Sums above 2^24, and above 2^31, which wrap.
 _LONG = [np.full((3, 40000), 255, _U), np.full((40000, 5), 255, _U), np.zeros((), _U), np.zeros((), _U)]
 case("wraps", ops.MatMulInteger(), _LONG, (1, 3), tolerance=0)
 case("beyond-24-bits", ops.MatMulInteger(), [_LONG[0][:, :9999], _LONG[1][:9999], *_LONG[2:]], (1, 3), tolerance=0)

@@ -15,7 +15,7 @@ from .resize import resize_nd
 
 @reference("ResizeGrad")
 def resize_gradient(op: ops.ResizeGrad, inputs: Inputs) -> list[Array]:
-    """Resizing is one matrix for the rows and one for the columns; the gradient goes through both transposed."""
+    """dy times the transposed resizing matrices of rows and columns."""
     dy, like = (np.asarray(array) for array in inputs)
     height, width = like.shape[1:3] if like.ndim == 4 else like.tolist()
     forward = resize_ops.ResizeND(
@@ -33,7 +33,7 @@ def resize_gradient(op: ops.ResizeGrad, inputs: Inputs) -> list[Array]:
 
 @reference("StridedSliceGrad")
 def strided_slice_gradient(op: ops.StridedSliceGrad, inputs: Inputs) -> list[Array]:
-    """Dy stands where the slice took it from."""
+    """Zeros, with dy at the positions of the slice."""
     dy, shape, *bounds = (np.asarray(array) for array in inputs)
     forward = assembly_ops.StridedSlice(
         begin_mask=op.begin_mask,

@@ -29,7 +29,7 @@ def fused_batch_norm(op: ops.FusedBatchNorm, inputs: Inputs) -> list[Array]:
 
 @reference("InstanceNorm")
 def instance_norm(op: ops.InstanceNorm, inputs: Inputs) -> list[Array]:
-    """Over the pixels of each image and channel, which is dimension 1 (NCHW)."""
+    """Normalizes over the pixels of each image and channel, NCHW."""
     x, gamma, beta = _float64(inputs)
     axes = tuple(range(2, x.ndim))
     normalized = (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + op.epsilon)
@@ -39,7 +39,7 @@ def instance_norm(op: ops.InstanceNorm, inputs: Inputs) -> list[Array]:
 
 @reference("ChannelsLastInstanceNorm")
 def channels_last_instance_norm(op: ops.ChannelsLastInstanceNorm, inputs: Inputs) -> list[Array]:
-    """Over the pixels of each image and channel, which is the last dimension (NHWC)."""
+    """Normalizes over the pixels of each image and channel, NHWC."""
     x, gamma, beta = _float64(inputs)
     axes = tuple(range(1, x.ndim - 1))
     normalized = (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + op.epsilon)
@@ -48,7 +48,7 @@ def channels_last_instance_norm(op: ops.ChannelsLastInstanceNorm, inputs: Inputs
 
 @reference("GroupNormFusion")
 def group_norm(op: ops.GroupNormFusion, inputs: Inputs) -> list[Array]:
-    """Over groups of channels, which are dimension 1 (NCHW)."""
+    """Normalizes over groups of channels, NCHW."""
     x, *affine = _float64(inputs)
     grouped = x.reshape(x.shape[0], op.num_groups, -1)
     y = (grouped - grouped.mean(2, keepdims=True)) / np.sqrt(grouped.var(2, keepdims=True) + op.epsilon)
@@ -61,7 +61,7 @@ def group_norm(op: ops.GroupNormFusion, inputs: Inputs) -> list[Array]:
 
 @reference("LayerNormFusion")
 def layer_norm(op: ops.LayerNormFusion, inputs: Inputs) -> list[Array]:
-    """Over the dimensions from begin_norm_axis on. Mean and variance keep the rank of x."""
+    """Normalizes over the dimensions from begin_norm_axis on. Mean and variance keep the rank of x."""
     x, *affine = _float64(inputs)
     axes = tuple(range(op.begin_norm_axis % x.ndim, x.ndim))
     mean, variance = x.mean(axes, keepdims=True), x.var(axes, keepdims=True)
@@ -83,7 +83,7 @@ def rms_norm(op: ops.RmsNorm, inputs: Inputs) -> list[Array]:
 
 @reference("L2NormalizeFusion")
 def l2_normalize(op: ops.L2NormalizeFusion, inputs: Inputs) -> list[Array]:
-    """x / sqrt(max(sum(x^2), epsilon)) over the axes (all when absent), then the activation."""
+    """x / sqrt(max(sum(x^2), epsilon)) over the axes, by default all, then the activation."""
     (x,) = _float64(inputs)
     y = x / np.sqrt(np.maximum(np.square(x).sum(op.axis or None, keepdims=True), op.epsilon))
     if op.activation_type == ActivationType.RELU:
@@ -93,7 +93,7 @@ def l2_normalize(op: ops.L2NormalizeFusion, inputs: Inputs) -> list[Array]:
 
 @reference("LpNormalization")
 def lp_normalization(op: ops.LpNormalization, inputs: Inputs) -> list[Array]:
-    """x over its L1 or L2 norm; a norm of zero gives zeros."""
+    """x divided by its L1 or L2 norm; zeros if the norm is zero."""
     (x,) = _float64(inputs)
     norm = np.linalg.norm(x, ord=op.p, axis=op.axis, keepdims=True)
     return [np.where(norm == 0, 0, x / np.where(norm == 0, 1, norm)).astype(np.float32)]
@@ -101,7 +101,7 @@ def lp_normalization(op: ops.LpNormalization, inputs: Inputs) -> list[Array]:
 
 @reference("LRN")
 def local_response(op: ops.LRN, inputs: Inputs) -> list[Array]:
-    """x / (bias + alpha * sum of x^2 over depth_radius channels to each side)^beta, channels last."""
+    """x / (bias + alpha * sum of x^2 over depth_radius channels on each side)^beta, channels last."""
     (x,) = _float64(inputs)
     padding = [(0, 0)] * (x.ndim - 1) + [(op.depth_radius, op.depth_radius)]
     squares = np.pad(np.square(x), padding)

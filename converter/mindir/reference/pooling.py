@@ -13,7 +13,7 @@ AnyPool = ops.AvgPoolFusion | ops.MaxPoolFusion | ops.AvgPoolExtended | ops.MaxP
 
 
 def _axis(op: AnyPool, i: int, size: int) -> tuple[int, int, int, int, int, int]:
-    """(windows, kernel, stride, dilation, padding before, padding after) of height (0) or width (1)."""
+    """Returns (windows, kernel, stride, dilation, padding before, padding after) of height (0) or width (1)."""
     if isinstance(op, ops.AvgPoolFusion | ops.MaxPoolFusion) and op.global_:
         return 1, size, 1, 1, 0, 0
     assert op.kernel_size is not None
@@ -34,9 +34,9 @@ def _axis(op: AnyPool, i: int, size: int) -> tuple[int, int, int, int, int, int]
 
 @reference("AvgPoolFusion", "MaxPoolFusion", "AvgPoolExtended", "MaxPoolExtended")
 def pool(op: AnyPool, inputs: Inputs) -> list[Array]:
-    """Mean or maximum of each window. Padding is never part of a window; with count_include_pad it counts as zeros.
+    """Mean or maximum of each window. Padding is excluded; with count_include_pad, averages include it as zeros.
 
-    The mean of a window that lies in the padding is 0.
+    The mean of a window that is entirely in the padding is 0.
     """
     x = np.asarray(inputs[0], np.float64)
     rows, columns = (_axis(op, i, x.shape[1 + i]) for i in range(2))
@@ -63,7 +63,7 @@ def pool(op: AnyPool, inputs: Inputs) -> list[Array]:
 
 @reference("ROIPooling")
 def roi_pooling(op: ops.ROIPooling, inputs: Inputs) -> list[Array]:
-    """Caffe's ROIPooling: maxima of the bins of regions with rounded corners; bins without a pixel are 0."""
+    """Caffe's ROIPooling: maxima of the bins of regions with rounded corners; 0 for bins without a pixel."""
     x, rois = (np.asarray(array, np.float32) for array in inputs)
     y = np.zeros((len(rois), op.pooled_h, op.pooled_w, x.shape[3]), np.float32)
     for r, (image, *corners) in enumerate(rois):

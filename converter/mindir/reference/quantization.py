@@ -1,4 +1,4 @@
-"""References of the conversions between float values and integers that need no quantization records."""
+"""References of conversions between floats and integers without quantization parameters."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ def _round_half_away(x: Array) -> Array:
 
 @reference("DynamicQuant")
 def dynamic_quant(op: ops.DynamicQuant, inputs: Inputs) -> list[Array]:
-    """int8 by the range of the values, of the whole tensor or of each index of the kept axes; float32: what it means.
+    """Quantizes to int8 by the range of the values, of the whole tensor or of each index of the kept axes; float32:
+    dequantized.
 
-    In float32, in TensorFlow Lite's order. symmetric: scale = max|x| / 127, zero point 0. Otherwise the range is widened
-    to hold 0, scale = range / 255 and zero point = round(-128 - low / scale), or round(127 - high / scale) where that
-    comes out of smaller numbers.
+    Computed in float32, in TensorFlow Lite's order. Symmetric: scale = max|x| / 127, zero point 0. Asymmetric: the
+    range is extended to contain 0, scale = range / 255 and zero point = round(-128 - low / scale), or round(127 - high
+    / scale) if that is computed from smaller numbers.
     """
     assert inputs[0] is not None
     x = inputs[0]
@@ -75,7 +76,8 @@ for _type in (DataType.INT8, DataType.FLOAT32):
 
 @reference("DynamicQuantizeLinear")
 def dynamic_quantize_linear(op: ops.DynamicQuantizeLinear, inputs: Inputs) -> list[Array]:
-    """uint8 by the range of the values and 0, its scale and zero point; in float32, half to even."""
+    """Quantizes to uint8 by the range of the values and 0; returns also scale and zero point. In float32, rounded half
+    to even."""
     assert inputs[0] is not None
     x = inputs[0]
     low, high = (np.float32(f(x, initial=np.float32(0))) for f in (np.min, np.max))
@@ -100,7 +102,7 @@ for _label, _x in (
 
 @reference("FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel")
 def fake_quant(op: ops.FakeQuantWithMinMaxVars, inputs: Inputs) -> list[Array]:
-    """The nearest of the evenly spaced numbers from min to max, moved so that 0 is one of them; in float32, in
+    """Rounds to the nearest of evenly spaced numbers from min to max, shifted to contain 0. In float32, in
     TensorFlow's order."""
     x, low, high = (np.asarray(array, np.float32) for array in inputs)
     first, last = np.float32(op.narrow_range), np.float32(2**op.num_bits - 1)

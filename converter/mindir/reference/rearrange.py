@@ -1,4 +1,4 @@
-"""References of the operators that keep every element."""
+"""References of operators that keep all elements."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def reshape(op: ops.Reshape, inputs: Inputs) -> list[Array]:
 
 @reference("Flatten")
 def flatten(op: ops.Flatten, inputs: Inputs) -> list[Array]:
-    """Two dimensions: those before `axis` and the rest."""
+    """Reshapes to two dimensions: the product of those before `axis`, and of the rest."""
     assert inputs[0] is not None
     return [inputs[0].reshape(math.prod(inputs[0].shape[: op.axis]), -1)]
 
@@ -67,7 +67,7 @@ def squeeze(op: ops.Squeeze, inputs: Inputs) -> list[Array]:
 
 @reference("Unsqueeze")
 def unsqueeze(op: ops.Unsqueeze, inputs: Inputs) -> list[Array]:
-    """numpy.expand_dims; axes count in the output."""
+    """numpy.expand_dims; axes refer to the output."""
     assert inputs[0] is not None
     return [np.expand_dims(inputs[0], tuple(op.axis or ()))]
 
@@ -91,7 +91,7 @@ def format_transpose(op: ops.FormatTranspose, inputs: Inputs) -> list[Array]:
 
 @reference("DepthToSpace")
 def depth_to_space(op: ops.DepthToSpace, inputs: Inputs) -> list[Array]:
-    """NHWC. ONNX DepthToSpace: mode DCR has the block in front of the channel, CRD behind."""
+    """ONNX DepthToSpace in NHWC: in mode DCR the block is before the channel, in CRD after it."""
     assert inputs[0] is not None
     n, h, w, c = inputs[0].shape
     b = op.block_size
@@ -104,7 +104,7 @@ def depth_to_space(op: ops.DepthToSpace, inputs: Inputs) -> list[Array]:
 
 @reference("SpaceToDepth")
 def space_to_depth(op: ops.SpaceToDepth, inputs: Inputs) -> list[Array]:
-    """NHWC; the inverse of DepthToSpace (DCR)."""
+    """The inverse of DepthToSpace (DCR), in NHWC."""
     assert inputs[0] is not None
     n, h, w, c = inputs[0].shape
     b = op.block_size
@@ -243,7 +243,7 @@ case("plain", ops.InvertPermutation(), [_ints(3, 0, 2, 1)])
 
 @reference("Bitcast")
 def bitcast(op: ops.Bitcast, inputs: Inputs) -> list[Array]:
-    """The same bytes."""
+    """The same bytes in another type."""
     (x,) = (np.asarray(array) for array in inputs)
     dtype = {DataType.INT32: np.int32, DataType.FLOAT32: np.float32, DataType.INT16: np.int16}[DataType(op.data_type)]
     size = np.dtype(dtype).itemsize

@@ -35,11 +35,11 @@ _FORMULAS: dict[str, tuple[tuple[float, ...], Callable[..., Array]]] = {
     "Softsign": ((), lambda x: x / (1 + np.abs(x))),
     "Softplus": ((), lambda x: np.log1p(np.exp(x))),
 }
-"""ONNX's activations: default alpha and beta, formula."""
+"""ONNX's activations -> default alpha and beta, formula."""
 
 
 def _functions(names: str | None, defaults: list[str], *given: Floats) -> list[Function]:
-    """The named functions; those that take alpha (and beta) use up the lists `given`."""
+    """Returns the named functions; the lists `given` are used in order by those with alpha (and beta)."""
     lists = [list(values or ()) for values in given]
     result: list[Function] = []
     for name in names.split() if names else defaults:
@@ -54,14 +54,14 @@ def _apply(formula: Callable[..., Array], numbers: list[float], x: Array) -> Arr
 
 
 def _rounded_to_even(h: Array) -> Array:
-    """What 8 bits leave of the state of one sequence, as ONNX rounds it."""
+    """Returns the state of one sequence quantized to 8 bits and dequantized, with ONNX's rounding."""
     y, scale, zero = dynamic_quantize_linear(DynamicQuantizeLinear(), [h.astype(np.float32)])
     return np.asarray(scale * (y.astype(np.float32) - zero), np.float64)
 
 
 @dataclass
 class _Cell:
-    """One direction of a recurrent network, batch vectors in float64."""
+    """One direction of a recurrent layer, in float64."""
 
     w: Array
     r: Array
@@ -80,7 +80,7 @@ class _Cell:
     rounding: int = 0
 
     def _multiplied(self, h: Array) -> Array:
-        """What weights multiply: the vector, or what 8 bits leave of it."""
+        """Returns the vector that is multiplied with the weights, quantized to 8 bits if requested."""
         if not self.rounding:
             return h
         if self.rounding == 3:
@@ -107,7 +107,7 @@ class _Cell:
         return (1 - z) * g(self._clipped(wh + hidden)) + z * h, c
 
     def _gate(self, number: int, x: Array) -> Array:
-        """The pre-activation of gate i o f c with its biases, normalized where that is asked for."""
+        """Returns the pre-activation of gate i o f c with its biases, normalized if requested."""
         bias = np.split(self.bias_w + self.bias_r, 4)[number]
         if self.normalization is None:
             return np.asarray(x + bias)
@@ -138,7 +138,7 @@ def _run(
     lengths: Array,
     reverse: bool,
 ) -> tuple[Array, Array, Array]:
-    """x [time, batch, input]; steps beyond a sequence's length give zeros and leave its state alone."""
+    """Runs x [time, batch, input]; steps after the end of a sequence return zeros and keep its state."""
     y = np.zeros((*x.shape[:2], h.shape[-1]))
     h, c = h.copy(), c.copy()
     for batch, length in enumerate(lengths):
@@ -149,7 +149,7 @@ def _run(
 
 
 def _take(inputs: Inputs, flags: list[bool]) -> list[Array | None]:
-    """The optional operands after the third, None where a flag says that one is absent."""
+    """Returns the optional inputs after the third; None if the flag is false."""
     rest = iter(inputs[3:])
     return [next(rest) if flag else None for flag in flags]
 
@@ -166,7 +166,7 @@ def sequence(
     defaults: list[str],
     extra: list[bool],
 ) -> list[Array]:
-    """In float64."""
+    """Runs all directions, in float64."""
     x, w, r = (np.asarray(a, np.float64) for a in inputs[:3])
     flags = [op.has_bias, op.has_sequence_lengths, op.has_initial_hidden, *extra]
     bias, lengths, h0, *more = _take(inputs, flags)
@@ -228,7 +228,7 @@ def gru_sequence(op: ops.GRUSequence, inputs: Inputs) -> list[Array]:
 
 @reference("LSTMSequence")
 def lstm_sequence(op: ops.LSTMSequence, inputs: Inputs) -> list[Array]:
-    """ONNX LSTM with TensorFlow Lite's projection and bounds of the states."""
+    """ONNX LSTM with TensorFlow Lite's projection and clipping of the states."""
     options: dict[str, object] = {
         "input_forget": op.input_forget,
         "cell_clip": op.cell_clip,
@@ -241,7 +241,7 @@ def lstm_sequence(op: ops.LSTMSequence, inputs: Inputs) -> list[Array]:
 
 @reference("GRU")
 def gru(op: ops.GRU, inputs: Inputs) -> list[Array]:
-    """GRUSequence with bias and initial state, and lengths where there is a sixth input."""
+    """GRUSequence with bias and initial state, and lengths as an optional sixth input."""
     x, w, r, bias, hidden, *lengths = inputs
     general = ops.GRUSequence(
         direction="bidirectional" if op.bidirectional else "forward",
@@ -253,7 +253,7 @@ def gru(op: ops.GRU, inputs: Inputs) -> list[Array]:
 
 
 def unpacked(op: ops.LSTM, inputs: Inputs) -> list[Array]:
-    """MINDIR's flat weights as x, W, R, bias, h0, c0[, projection]."""
+    """Returns the inputs with MINDIR's flat weights split: x, W, R, bias, h0, c0[, projection]."""
     x, h0, c0, flat = (np.asarray(a) for a in inputs)
     directions = 2 if op.bidirectional else 1
     size, state, hidden = x.shape[2], op.proj_size or op.hidden_size, op.hidden_size
@@ -289,7 +289,7 @@ def unpacked(op: ops.LSTM, inputs: Inputs) -> list[Array]:
 
 @reference("LSTM")
 def lstm(op: ops.LSTM, inputs: Inputs) -> list[Array]:
-    """LSTMSequence; with four inputs MINDIR's form, whose y is [time, batch, directions * state]."""
+    """LSTMSequence; with four inputs in MINDIR's form, y is [time, batch, directions * state]."""
     mindir = len(inputs) == 4
     operands: Inputs = unpacked(op, inputs) if mindir else inputs
     general = ops.LSTMSequence(

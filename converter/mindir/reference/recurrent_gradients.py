@@ -1,4 +1,4 @@
-"""The reference of LSTMGrad: backpropagation through time, one step at a time."""
+"""The reference of LSTMGrad: backpropagation through time."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ def _sigmoid(x: Array) -> Array:
 
 
 def _parts(op: ops.LSTMGrad, flat: Array, size: int) -> list[tuple[Array, Array, list[Array]]]:
-    """The weights for x and for the hidden state, and the biases, of each direction, as views of the flat vector.
+    """Returns for each direction the weights for x and the hidden state, and the biases, as views of the flat vector.
 
-    With one bias all directions' weights for x come first; with two, each direction's weights stand together.
+    With one bias, the weights for x of all directions come first; with two, the weights are ordered by direction.
     """
     rows, directions = 4 * op.hidden_size, 2 if op.bidirectional else 1
     bias = rows if op.has_bias else 0
@@ -48,7 +48,7 @@ def _steps(direction: int, time: int) -> Iterator[int]:
 
 @reference("LSTMGrad")
 def lstm_gradient(op: ops.LSTMGrad, inputs: Inputs) -> list[Array]:
-    """Gates i f g o; c = f c + i g, h = o tanh(c). What the forward pass gave is computed again."""
+    """Gates i f g o; c = f c + i g, h = o tanh(c). The forward pass is recomputed."""
     x, h0, c0, flat, _, _, _, dy, dhidden, dcell = (np.asarray(array, np.float64) for array in inputs[:10])
     dx, dh0, dc0, dflat = (np.zeros_like(array) for array in (x, h0, c0, flat))
     size = op.hidden_size
@@ -80,7 +80,7 @@ def lstm_gradient(op: ops.LSTMGrad, inputs: Inputs) -> list[Array]:
 
 
 def _forward(op: ops.LSTMGrad, x: Array, h0: Array, c0: Array, flat: Array) -> list[Array]:
-    """Y, and the last states, which are operands of the gradient."""
+    """Returns y and the last states, which are inputs of the gradient."""
     h, c, y = np.array(h0, np.float64), np.array(c0, np.float64), []
     for direction, (w, r, biases) in enumerate(_parts(op, flat.astype(np.float64), x.shape[2])):
         rows: list[Array] = [h[direction]] * len(x)

@@ -1,4 +1,4 @@
-"""References of reductions, scans and orders along axes."""
+"""References of reductions, scans and sorting along axes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _axes(x: Array, axes: Array | None, to_end: bool = False) -> tuple[int, ...]
 
 
 def _mean(x: Array, axes: tuple[int, ...], keep: bool) -> Array:
-    """Integers round towards zero."""
+    """Returns the mean; integers are rounded towards zero."""
     if x.dtype.kind == "f":
         return np.asarray(x.mean(axes, keepdims=keep))
     return np.asarray(np.trunc(x.sum(axes, keepdims=keep) / np.prod([x.shape[axis] for axis in axes])))
@@ -28,7 +28,7 @@ def _mean(x: Array, axes: tuple[int, ...], keep: bool) -> Array:
 
 @reference("ReduceFusion")
 def reduce(op: ops.ReduceFusion, inputs: Inputs) -> list[Array]:
-    """The function named by mode; reduce_to_end takes all dimensions after the first axis and applies coeff."""
+    """The reduction of `mode`; reduce_to_end reduces all dimensions from the first axis on and multiplies by coeff."""
     x = widened(inputs[0])
     axes = _axes(x, inputs[1] if len(inputs) > 1 else None, op.reduce_to_end)
     functions: dict[ReduceMode, Callable[[], Array]] = {
@@ -69,7 +69,7 @@ def every(op: ops.All, inputs: Inputs) -> list[Array]:
 
 
 def _order(x: Array, axis: int, largest: bool, nan_first: bool) -> Array:
-    """Indices along the axis, the first in order first; equal elements by their index. NaN comes before or behind all."""
+    """Returns sorted indices along the axis; equal elements are sorted by index. NaN is first or last."""
     if x.dtype.kind == "f" and nan_first is not largest:
         behind = -np.isnan(x).astype(np.int64) if nan_first else np.isnan(x).astype(np.int64)
         numbers = np.where(np.isnan(x), 0, -x if largest else x)
@@ -91,7 +91,7 @@ def arg(op: ops.ArgMaxFusion | ops.ArgMinFusion, inputs: Inputs) -> list[Array]:
 
 @reference("TopKFusion")
 def top_k(op: ops.TopKFusion, inputs: Inputs) -> list[Array]:
-    """Values and indices (int32) of the k largest or smallest elements, sorted; NaN counts as the largest number."""
+    """Values and indices (int32) of the k largest or smallest elements, sorted; NaN is larger than all numbers."""
     x, k = inputs
     assert x is not None
     assert k is not None
@@ -101,7 +101,7 @@ def top_k(op: ops.TopKFusion, inputs: Inputs) -> list[Array]:
 
 @reference("CumSum", "CumProd")
 def scan(op: ops.CumSum | ops.CumProd, inputs: Inputs) -> list[Array]:
-    """Running sum or product; `exclusive` leaves the element itself out, `reverse` runs from the end."""
+    """Cumulative sum or product; `exclusive` excludes the element itself, `reverse` begins at the end."""
     x, axis = widened(inputs[0]), inputs[1]
     assert inputs[0] is not None
     assert axis is not None
@@ -117,7 +117,7 @@ def scan(op: ops.CumSum | ops.CumProd, inputs: Inputs) -> list[Array]:
 
 @reference("UnsortedSegmentSum")
 def segment_sum(op: ops.UnsortedSegmentSum, inputs: Inputs) -> list[Array]:
-    """Sums of the rows that share an id; negative ids are left out."""
+    """Sums of the rows with the same id; negative ids are ignored."""
     x, ids, count = inputs
     assert x is not None
     assert ids is not None

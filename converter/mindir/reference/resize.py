@@ -22,7 +22,7 @@ def _given(inputs: Inputs) -> list[Array]:
 def _coordinate(mode: str, size: int, out: int, scale: float, roi: tuple[float, float]) -> Coordinate:
     """The coordinate transformations of ONNX Resize."""
     begin, end = roi
-    length = scale * size  # what a given scale stands for; whole up to rounding where sizes were given
+    length = scale * size  # the length for a given scale; an integer, up to rounding, if sizes were given
     steps = length - 1 if length > 1 and abs(length - out) > 1e-4 * length else out - 1
     formulas: dict[str, Coordinate] = {
         "asymmetric": lambda x: x / scale,
@@ -56,7 +56,7 @@ def _cubic(x: float, a: float) -> float:
 
 
 def _weights(op: ops.ResizeND, size: int, out: int, scale: float, roi: tuple[float, float]) -> Array:
-    """The matrix [out, size] that resamples one dimension; a row of NaN is extrapolated."""
+    """Returns the matrix [out, size] that resamples one dimension; rows of NaN are extrapolated."""
     coordinate = _coordinate(op.coordinate_transformation_mode or "half_pixel", size, out, scale, roi)
     matrix = np.zeros((out, size))
     squeeze = min(scale, 1.0) if op.antialias else 1.0
@@ -89,7 +89,7 @@ def _resample(x: Array, axis: int, matrix: Array, outside: float) -> Array:
 
 @reference("ResizeND")
 def resize_nd(op: ops.ResizeND, inputs: Inputs) -> list[Array]:
-    """ONNX Resize: one matrix per dimension, applied one after the other."""
+    """ONNX Resize: one matrix per dimension, applied in order."""
     x, target, *roi = _given(inputs)
     axes = list(op.axes or range(x.ndim))
     policy = op.keep_aspect_ratio_policy or "stretch"
@@ -145,7 +145,7 @@ def resize(op: ops.Resize, inputs: Inputs) -> list[Array]:
 
 @reference("CropAndResize")
 def crop_and_resize(op: ops.CropAndResize, inputs: Inputs) -> list[Array]:
-    """TensorFlow's: every box is ResizeND tf_crop_and_resize of its image."""
+    """TensorFlow's CropAndResize: each box is ResizeND with tf_crop_and_resize of its image."""
     x, boxes, box_index, crop_size = _given(inputs)
     crops = []
     for (top, left, bottom, right), image in zip(boxes, box_index, strict=True):

@@ -1,4 +1,4 @@
-"""Test cases with operands of other element types."""
+"""Converts test cases to other element types."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ELEMENT_TYPES = tuple(
     np.dtype(name)
     for name in ("float32", "float64", "bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
 )
-"""What float values, integers and truth values are held in; the converter makes float32 of float16."""
+"""Element types of floats, integers and bool; float16 is missing, because the converter converts it to float32."""
 _SIZES = frozenset(
     (
         "TensorListReserve",
@@ -25,14 +25,14 @@ _SIZES = frozenset(
         "UniformReal",
     )
 )
-"""Operators whose first operand is a shape."""
+"""Operators with a shape as the first input."""
 _LARGEST = 1e9
 _STEP = 5
-"""Float values below this times this, rounded, are the integers of a case."""
+"""Factor by which floats are multiplied before they are rounded to the integers of a case."""
 
 
 def converted(array: Array, dtype: npt.DTypeLike) -> Array:
-    """The operand in another type, with numbers that it can hold: absolute ones where it has no sign."""
+    """Returns the input in another type, with values in its range: absolute values for unsigned types."""
     kind = np.dtype(dtype)
     if array.dtype == kind:
         return array
@@ -50,13 +50,13 @@ def converted(array: Array, dtype: npt.DTypeLike) -> Array:
 
 
 def subject_of(case: Case) -> np.dtype[np.generic] | None:
-    """The type that a case is about: of its float values, where it has some, else of its first operand."""
+    """Returns the type that a case tests: that of its float inputs, else of its first input."""
     kinds = [array.dtype for array in case.inputs if array is not None]
     return np.dtype(np.float32) if np.dtype(np.float32) in kinds else kinds[0] if kinds else None
 
 
 def types_for(case: Case) -> tuple[np.dtype[np.generic], ...]:
-    """The types that the case may be in; its own alone where that is complex, or of sizes."""
+    """Returns the types that a case can be converted to; only its own type if that is complex or of a shape."""
     subject = subject_of(case)
     if subject is None:
         return ()
@@ -64,7 +64,7 @@ def types_for(case: Case) -> tuple[np.dtype[np.generic], ...]:
 
 
 def retyped(case: Case, dtype: npt.DTypeLike) -> Case:
-    """The case with all operands of the type that it is about in another one."""
+    """Returns the case with all inputs of the tested type converted to another type."""
     subject = subject_of(case)
     inputs = tuple(
         converted(array, dtype) if array is not None and array.dtype == subject else array for array in case.inputs

@@ -1,4 +1,4 @@
-"""References of transforms of signals."""
+"""References of signal transforms."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ._declare import Array, Inputs, case, float32, int32, int64, normal, refere
 
 @reference("Dft")
 def dft(op: ops.Dft, inputs: Inputs) -> list[Array]:
-    """NumPy's own transforms; complex numbers are pairs."""
+    """NumPy's Fourier transforms; complex numbers are pairs."""
     x = inputs[0]
     assert x is not None
     axis = (op.axis if len(inputs) < 3 or inputs[2] is None else int(inputs[2].item())) % x.ndim

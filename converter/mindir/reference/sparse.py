@@ -14,7 +14,7 @@ def _given(inputs: Inputs) -> list[Array]:
 
 @reference("SparseToDense")
 def sparse_to_dense(op: ops.SparseToDense, inputs: Inputs) -> list[Array]:
-    """The default everywhere but at the indices."""
+    """The values at the indices, the default elsewhere."""
     indices, shape, values, default = _given(inputs)
     y = np.full(tuple(shape), default.reshape(()), values.dtype)
     places = indices.reshape(-1, 1) if indices.ndim < 2 else indices
@@ -25,7 +25,7 @@ def sparse_to_dense(op: ops.SparseToDense, inputs: Inputs) -> list[Array]:
 
 @reference("SparseFillEmptyRows")
 def sparse_fill_empty_rows(op: ops.SparseFillEmptyRows, inputs: Inputs) -> list[Array]:
-    """Row by row: its elements, or the default in column 0."""
+    """The elements of each row, or the default in column 0 of an empty row."""
     indices, values, shape, default = _given(inputs)
     rows = int(shape[0])
     empty = ~np.isin(np.arange(rows), indices[:, 0])
@@ -39,7 +39,7 @@ def sparse_fill_empty_rows(op: ops.SparseFillEmptyRows, inputs: Inputs) -> list[
 
 @reference("SparseReshape")
 def sparse_reshape(op: ops.SparseReshape, inputs: Inputs) -> list[Array]:
-    """The same places in row-major order."""
+    """The same positions in row-major order."""
     indices, old, new = _given(inputs)
     dims = new.copy()
     dims[new < 0] = np.prod(old) // max(-int(np.prod(new)), 1)

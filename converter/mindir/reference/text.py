@@ -23,7 +23,7 @@ def _given(inputs: Inputs) -> list[Array]:
 
 @reference("HashtableLookup")
 def hashtable_lookup(op: ops.HashtableLookup, inputs: Inputs) -> list[Array]:
-    """The row of each id, zeros for an id that is not among the keys."""
+    """The row of each id; zeros for unknown ids."""
     ids, keys, values = _given(inputs)
     hits = np.isin(ids, keys)
     rows = values[np.searchsorted(keys, ids).clip(0, len(keys) - 1)]
@@ -77,7 +77,7 @@ def fingerprint(key: bytes) -> int:
 
 
 def _absorb(words: Sequence[int], a: int, b: int) -> tuple[int, int]:
-    """Four words into a pair."""
+    """Mixes four words into a pair."""
     a = a + words[0] & _WORD
     b = _turn(b + a + words[3] & _WORD, 21)
     c = a
@@ -86,7 +86,7 @@ def _absorb(words: Sequence[int], a: int, b: int) -> tuple[int, int]:
 
 
 def _long_fingerprint(key: bytes) -> int:
-    """Of more than 64 bytes: whole blocks, then the last 64 bytes with another factor."""
+    """Returns the fingerprint of more than 64 bytes: whole blocks, then the last 64 bytes with another factor."""
     x, y = 81 * _K2 & _WORD, 81 * _K1 + 113 & _WORD
     z = y * _K2 + 113 & _WORD
     z = (z ^ z >> 47) * _K2 & _WORD
@@ -131,13 +131,13 @@ def lsh_projection(op: ops.LshProjection, inputs: Inputs) -> list[Array]:
 
 
 def packed(texts: Sequence[bytes]) -> Array:
-    """A tensor of strings, as bytes."""
+    """Returns strings as a tensor of bytes."""
     offsets = np.cumsum([4 * (len(texts) + 2), *map(len, texts)]).astype("<i4")
     return np.frombuffer(struct.pack("<i", len(texts)) + offsets.tobytes() + b"".join(texts), np.uint8).copy()
 
 
 def unpacked(tensor: Array) -> list[bytes]:
-    """The strings of a tensor of bytes."""
+    """Returns the strings of a tensor of bytes."""
     data = tensor.tobytes()
     numbers = np.frombuffer(data[: len(data) // 4 * 4], "<i4")
     count = int(numbers[0])
@@ -146,7 +146,7 @@ def unpacked(tensor: Array) -> list[bytes]:
 
 @reference("SkipGram")
 def skip_gram(op: ops.SkipGram, inputs: Inputs) -> list[Array]:
-    """Longer n-grams before the shorter ones that they begin with; none of a text too short for one, as in LiteRT."""
+    """n-grams, longer ones before their prefixes; empty for a text that is too short, as in LiteRT."""
     (tensor,) = _given(inputs)
     words = (unpacked(tensor)[:1] or [b""])[0].split()
 
@@ -183,7 +183,7 @@ _STEPS = (
 
 @reference("CustomNormalize")
 def custom_normalize(op: ops.CustomNormalize, inputs: Inputs) -> list[Array]:
-    """MindSpore Lite's replacements, one after the other, then at most 300 bytes."""
+    """MindSpore Lite's replacements, in order, then cut to 300 bytes."""
     (tensor,) = _given(inputs)
     texts = []
     for text in unpacked(tensor):
@@ -196,7 +196,7 @@ def custom_normalize(op: ops.CustomNormalize, inputs: Inputs) -> list[Array]:
 
 @reference("CustomExtractFeatures")
 def custom_extract_features(op: ops.CustomExtractFeatures, inputs: Inputs) -> list[Array]:
-    """Fingerprints modulo a million, and words; 0 for marks."""
+    """Fingerprints modulo a million, and words; 0 for punctuation."""
     (tensor,) = _given(inputs)
     rows = [
         (0, 0) if text in (b"<S>", b"<E>", b"<S> <E>") else (fingerprint(text) % 1000000, text.count(b" ") + 1)
@@ -208,7 +208,7 @@ def custom_extract_features(op: ops.CustomExtractFeatures, inputs: Inputs) -> li
 
 @reference("CustomPredict")
 def custom_predict(op: ops.CustomPredict, inputs: Inputs) -> list[Array]:
-    """The labels with the largest mean weights over the hashes; -1 and 0 where there are no more."""
+    """The labels with the largest mean weights over the hashes, padded with -1 and 0."""
     hashes, keys, labels, weights = _given(inputs)
     totals: dict[int, float] = {}
     for value in hashes.ravel():

@@ -1,4 +1,4 @@
-"""References of gradients, losses and optimizers. Gradients of windows are sums over the taps, one tap at a time."""
+"""References of gradients, losses and optimizers. Gradients of windows are summed element by element of the window."""
 
 from __future__ import annotations
 
@@ -60,23 +60,23 @@ _SLOPES: dict[ActivationType, Callable[[Array, float], Array]] = {
 
 @reference("ActivationGrad")
 def activation_gradient(op: ops.ActivationGrad, inputs: Inputs) -> list[Array]:
-    """dy f', f' told by y for SIGMOID, TANH and ELU, by x else."""
+    """dy f', with f' computed from y for SIGMOID, TANH and ELU, else from x."""
     dy, at = _wide(inputs)
-    if op.activation_type in (ActivationType.SIGMOID, ActivationType.TANH):  # they read y first
+    if op.activation_type in (ActivationType.SIGMOID, ActivationType.TANH):  # y is the first input
         dy, at = at, dy
     return [(dy * _SLOPES[op.activation_type](at, op.alpha)).astype(np.float32)]
 
 
 @reference("GateMask")
 def gate_mask(op: ops.GateMask, inputs: Inputs) -> list[Array]:
-    """A bit for each element, the first in the lowest bit of the first byte."""
+    """One bit per element; the first is the lowest bit of the first byte."""
     x = np.asarray(inputs[0]).reshape(-1)
     return [np.packbits((x > np.float32(op.low)) & (x < np.float32(op.high)), bitorder="little")]
 
 
 @reference("GateGrad")
 def gate_gradient(op: ops.GateGrad, inputs: Inputs) -> list[Array]:
-    """dy where the bit is set."""
+    """dy where the bit is set, else 0."""
     dy, mask = (np.asarray(array) for array in inputs)
     bits = np.unpackbits(mask, count=dy.size, bitorder="little").reshape(dy.shape)
     return [np.where(bits, dy, np.float32(0))]
@@ -84,9 +84,9 @@ def gate_gradient(op: ops.GateGrad, inputs: Inputs) -> list[Array]:
 
 @reference("AbsGrad", "LogGrad", "NegGrad", "RsqrtGrad", "SqrtGrad", "PowerGrad")
 def function_gradient(op: ops.PowerGrad, inputs: Inputs) -> list[Array]:
-    """dy f', f' told by y for Rsqrt and Sqrt, by x else."""
+    """dy f', with f' computed from y for Rsqrt and Sqrt, else from x."""
     dy, *rest = _wide(inputs)
-    if op.name in ("AbsGrad", "SqrtGrad", "RsqrtGrad"):  # they read x or y first
+    if op.name in ("AbsGrad", "SqrtGrad", "RsqrtGrad"):  # x or y is the first input
         dy, rest = rest[0], [dy]
     slopes: dict[str, Callable[[], Array]] = {
         "AbsGrad": lambda: np.sign(rest[0]),
@@ -100,7 +100,7 @@ def function_gradient(op: ops.PowerGrad, inputs: Inputs) -> list[Array]:
 
 
 def _summed_to(gradient: Array, like: Array) -> Array:
-    """The sum over the elements that a broadcast repeated."""
+    """Sums over broadcast dimensions."""
     extra = gradient.ndim - like.ndim
     summed = gradient.sum(axis=tuple(range(extra)))
     ones = tuple(axis for axis, size in enumerate(like.shape) if size == 1)
@@ -109,7 +109,8 @@ def _summed_to(gradient: Array, like: Array) -> Array:
 
 @reference("AddGrad", "SubGrad", "MulGrad", "DivGrad", "MaximumGrad", "MinimumGrad")
 def binary_gradient(op: ops.AddGrad, inputs: Inputs) -> list[Array]:
-    """dy times each operand's factor, summed over what was repeated; of equal operands the second is the extremum."""
+    """dy times the derivative for each input, summed over broadcast dimensions; of equal inputs the second is the
+    extremum."""
     extremum = op.name in ("MaximumGrad", "MinimumGrad")
     first, second, third = _wide(inputs)
     dy, a, b = (third, first, second) if extremum else (first, second, third)
@@ -127,7 +128,7 @@ def binary_gradient(op: ops.AddGrad, inputs: Inputs) -> list[Array]:
 
 @reference("BiasAddGrad")
 def bias_gradient(op: ops.BiasAddGrad, inputs: Inputs) -> list[Array]:
-    """The sum over all dimensions but the last."""
+    """The sum over all dimensions except the last."""
     (dy,) = _wide(inputs)
     return [dy.sum(axis=tuple(range(dy.ndim - 1))).astype(np.float32)]
 
@@ -138,7 +139,8 @@ def _taps(
     kernel: tuple[int, int],
     windows: tuple[int, ...],
 ) -> tuple[list[tuple[int, int]], list[tuple[int, int, slice, slice]]]:
-    """The padding, and for each tap the rows and columns of the padded image that it sees."""
+    """Returns the padding, and for each element of the window the rows and columns of the padded image that it
+    reads."""
     stride, dilation = op.stride or (1, 1), op.dilation or (1, 1)
     plain = convolution_ops.Conv2DFusion(stride=stride, dilation=dilation, pad_mode=op.pad_mode, pad_list=op.pad_list)
     pads = resolved_pads(plain, (image[1], image[2]), kernel)
@@ -156,7 +158,7 @@ def _room(image: tuple[int, ...], pads: list[tuple[int, int]]) -> tuple[int, ...
 
 
 def _inside(image: tuple[int, ...], pads: list[tuple[int, int]], sign: int) -> tuple[slice, ...]:
-    """What image (sign -1) and padded image (sign 1) share, in the one's or the other's rows and columns."""
+    """Returns the overlap of image and padded image, as slices of the image (sign -1) or the padded image (sign 1)."""
     sizes = image if sign < 0 else _room(image, pads)
     both = zip(sizes[1:3], pads, strict=True)
     return (slice(None), *(slice(max(0, sign * a), size - max(0, sign * b)) for size, (a, b) in both))
@@ -164,7 +166,7 @@ def _inside(image: tuple[int, ...], pads: list[tuple[int, int]], sign: int) -> t
 
 @reference("Conv2DBackpropInputFusion")
 def convolution_input_gradient(op: ops.Conv2DBackpropInputFusion, inputs: Inputs) -> list[Array]:
-    """Every element of dy gives weight[out] to the window that it was computed from."""
+    """Each element of dy adds dy * weight[out] to the window that it was computed from."""
     dy, weight, shape = _wide(inputs)
     image = tuple(int(size) for size in shape)
     pads, taps = _taps(op, image, (weight.shape[1], weight.shape[2]), dy.shape)
@@ -182,7 +184,8 @@ def convolution_input_gradient(op: ops.Conv2DBackpropInputFusion, inputs: Inputs
 def convolution_filter_gradient(
     op: ops.Conv2DBackpropFilterFusion | ops.DeConv2DGradFilter, inputs: Inputs
 ) -> list[Array]:
-    """Every tap sums dy times the input element that it sees. A transposed convolution sees x where another makes dy."""
+    """Each weight is the sum of dy times the inputs that it was multiplied with. For a transposed convolution, x and
+    dy are swapped."""
     dy, x, shape = _wide(inputs)
     if op.name == "DeConv2DGradFilter":
         dy, x = x, dy
@@ -201,7 +204,7 @@ def convolution_filter_gradient(
 
 @reference("AvgPoolGrad", "MaxPoolGrad")
 def pooling_gradient(op: ops.AvgPoolGrad, inputs: Inputs) -> list[Array]:
-    """Every tap inside the image gets its share of the average; the first largest tap gets all of the maximum."""
+    """An average is divided among the elements within the image; a maximum goes to the first largest element."""
     x, _, dy = _wide(inputs)
     kernel, stride = op.kernel_size or (1, 1), op.strides or (1, 1)
     plain = convolution_ops.Conv2DFusion(stride=stride, pad_mode=op.pad_mode)

@@ -1,4 +1,4 @@
-"""References of the elementwise functions of one input."""
+"""References of element-wise functions of one input."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ FUNCTIONS: dict[str, Callable[[Array], Array]] = {
 
 
 def widened(x: Array | None) -> Array:
-    """float32 in double precision, everything else as it is."""
+    """Converts float32 to float64; returns other types unchanged."""
     assert x is not None
     return x.astype(np.float64) if x.dtype == np.float32 else x
 
 
 @reference(*FUNCTIONS)
 def unary(op: Operator, inputs: Inputs) -> list[Array]:
-    """The NumPy function; predicates give bool, everything else the type of x."""
+    """The NumPy function; predicates return bool, others the type of x."""
     assert inputs[0] is not None
     y = FUNCTIONS[op.name](widened(inputs[0]))
     return [np.asarray(y, np.bool_ if op.name.startswith("Is") else inputs[0].dtype)]
@@ -63,7 +63,7 @@ def unary(op: Operator, inputs: Inputs) -> list[Array]:
 
 @reference("IsInf")
 def is_infinite(op: ops.IsInf, inputs: Inputs) -> list[Array]:
-    """Infinities of the signs asked for."""
+    """Whether elements are infinite, with the requested signs."""
     assert inputs[0] is not None
     positive, negative = np.isposinf(inputs[0]), np.isneginf(inputs[0])
     return [(positive & op.detect_positive) | (negative & op.detect_negative)]
@@ -80,7 +80,7 @@ def exponential(op: ops.ExpFusion, inputs: Inputs) -> list[Array]:
 
 @reference("Clip")
 def clip(op: ops.Clip, inputs: Inputs) -> list[Array]:
-    """Bounds come as inputs, or both as attributes; min above max gives max."""
+    """Clips to bounds from inputs, or both from attributes; max if min > max."""
     x, *bounds = inputs
     assert x is not None
     low, high = (op.min, op.max) if not bounds else (bounds[0], bounds[1] if len(bounds) > 1 else None)

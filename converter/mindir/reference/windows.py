@@ -12,14 +12,14 @@ from ._declare import Array, Inputs, case, int64, integers, normal, reference
 
 
 def _lists(op: ops.Col2Im | ops.DeformConv | ops.MaxPoolWithIndices, rank: int) -> tuple[tuple[int, ...], ...]:
-    """Strides, dilations, begins and ends of the padding."""
+    """Returns strides, dilations, and the paddings before and after each dimension."""
     pads = op.pads or (0,) * (2 * rank)
     return op.strides or (1,) * rank, op.dilations or (1,) * rank, pads[:rank], pads[rank:]
 
 
 @reference("Col2Im")
 def col2im(op: ops.Col2Im, inputs: Inputs) -> list[Array]:
-    """Adds every block where it came from, into a padded image that is cropped at last."""
+    """Adds each block at its position in a padded image, which is then cropped."""
     x, image_shape, block_shape = inputs
     assert x is not None
     assert image_shape is not None
@@ -69,7 +69,7 @@ def _bilinear(plane: Array, y: float, x: float) -> float:
 
 @reference("DeformConv")
 def deform_conv(op: ops.DeformConv, inputs: Inputs) -> list[Array]:
-    """Tap by tap: the moved sample, its mask and its weight."""
+    """The sum over window elements of the sample at the shifted position times mask and weight."""
     x, weight, offset = inputs[:3]
     bias = inputs[3] if len(inputs) > 3 else None
     mask = inputs[4] if len(inputs) > 4 else None
@@ -111,7 +111,7 @@ case(
 
 @reference("MaxPoolWithIndices")
 def max_pool_with_indices(op: ops.MaxPoolWithIndices, inputs: Inputs) -> list[Array]:
-    """Window by window, the first largest element."""
+    """The first largest element of each window, and its index."""
     x = inputs[0]
     assert x is not None
     spatial, kernel = x.shape[2:], op.kernel_size or ()

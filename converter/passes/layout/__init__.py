@@ -1,4 +1,4 @@
-"""The global layout pass: NCHW graphs become NHWC with as few transpositions as possible."""
+"""The layout pass: converts NCHW graphs to NHWC with as few transposed elements as possible."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from mslite.converter.passes.layout.table import behavior_of
 
 
 def unify_layout(module: Module, context: Context) -> None:
-    """Brings every graph to NHWC and its boundary to the wanted layouts.
+    """Converts all graphs to NHWC, and inputs and outputs to the requested layouts.
 
-    Raises ConversionError when a layout-sensitive operator reads a value of unknown rank.
+    Raises ConversionError if an operator that depends on the layout reads a value of unknown rank.
     """
     source = context.settings.source_layout
     for graph in module.graphs:
@@ -42,12 +42,12 @@ def _unify(graph: Graph, flipped_inputs: set[Value], flipped_outputs: set[Value]
 
 def _require_ranks(graph: Graph) -> None:
     blockers = [
-        Blocker(node.name, node.op.name, "the rank of its input is not known", "Give the shapes with --inputShape")
+        Blocker(node.name, node.op.name, "the rank of its input is unknown", "Give the shapes with --inputShape")
         for node in graph.nodes
         if node.inputs and node.inputs[0].shape is None and node.op.declaration.layout == "nhwc"
     ]
     if blockers:
-        raise ConversionError("the layout cannot be chosen", blockers, ReturnCode.SHAPE_ERROR)
+        raise ConversionError("the layout cannot be determined", blockers, ReturnCode.SHAPE_ERROR)
 
 
 def _wanted(values: list[Value]) -> set[Value]:
@@ -55,9 +55,10 @@ def _wanted(values: list[Value]) -> set[Value]:
 
 
 def _flipped_inputs(graph: Graph, context: Context) -> set[Value]:
-    """The 4-D inputs that become NHWC: all, unless asked otherwise.
+    """Returns the 4-D inputs that become NHWC: all, unless NCHW is requested.
 
-    MindSpore Lite takes a single input whose last dimension is 3 to be NHWC already; so do we where nobody asks for NHWC.
+    MindSpore Lite regards a single input with a last dimension of 3 as NHWC already; mslite does the same unless NHWC
+    is requested.
     """
     inputs = _wanted(graph.inputs)
     if context.settings.input_format is Format.NCHW:
@@ -66,17 +67,17 @@ def _flipped_inputs(graph: Graph, context: Context) -> set[Value]:
         return inputs
     for value in [value for value in inputs if value.shape is not None and value.shape[3] == 3]:
         context.note(
-            f"input '{value.name}' keeps the source's layout NCHW, because it is 3 wide, as in MindSpore Lite; "
-            "--inputDataFormat=NHWC makes it NHWC"
+            f"input '{value.name}' stays NCHW because its width is 3, as in MindSpore Lite; "
+            "--inputDataFormat=NHWC converts it"
         )
         inputs.remove(value)
     return inputs
 
 
 def _flip_boundary(graph: Graph, context: Context) -> None:
-    """An NHWC graph whose inputs or outputs are wanted as NCHW gets Transposes at its boundary only.
+    """Inserts Transposes at inputs and outputs of an NHWC graph if they are requested as NCHW.
 
-    A `.ms` file may hold some in NCHW already; these stay.
+    Inputs and outputs of a `.ms` file may already be NCHW; these are not changed.
     """
     to_nchw = inverse(channels_last(4))
     if context.settings.input_format is Format.NCHW:

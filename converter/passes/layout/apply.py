@@ -1,4 +1,4 @@
-"""Rewrites a graph to the layouts that were chosen, putting a Transpose where producer and consumer disagree."""
+"""Rewrites a graph to the chosen layouts; inserts a Transpose if producer and consumer have different layouts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Rewriter:
         graph.nodes = self._nodes
 
     def _settle(self, value: Value, perm: Perm | None) -> None:
-        """Gives a produced value the shape and format of its stored layout."""
+        """Sets the shape and format of a value to its stored layout."""
         if perm is None:
             return
         value.shape = permuted(self._layouts.source_shapes[value], perm)
@@ -67,7 +67,7 @@ class Rewriter:
         self._nodes.extend(added)
 
     def _fetch(self, value: Value, perm: Perm | None) -> Value:
-        """`value` in layout `perm`, converted once for all who ask."""
+        """Returns `value` in layout `perm`; the conversion is shared by all readers."""
         current = self._solution.stored.get(value)
         if current == perm:
             return value
@@ -104,7 +104,7 @@ class Rewriter:
         return result
 
     def _finish_outputs(self, flipped_outputs: set[Value]) -> None:
-        """Brings the graph's outputs into their promised layout; the promised name stays with the result."""
+        """Converts the graph's outputs to their requested layout; the converted value gets the name of the output."""
         graph = self._graph
         outputs: list[Value] = []
         renamed: dict[Value, Value] = {}

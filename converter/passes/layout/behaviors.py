@@ -1,4 +1,4 @@
-"""Operators whose operands all have one layout: channels-last ones, element-wise ones, and those with axes."""
+"""Behaviors of operators with one layout for all data inputs: channels-last, element-wise, and operators with axes."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from mslite.converter.passes.layout.permutation import Perm, channels_last, perm
 
 
 def integers(value: Value) -> list[int] | None:
-    """The contents of a constant integer operand."""
+    """Returns the elements of a constant integer input, or None."""
     return None if value.data is None else [int(item) for item in np.asarray(value.data).reshape(-1)]
 
 
 def side_constant(node: Node, index: int, data: Array) -> None:
-    """Replaces a constant side operand."""
+    """Replaces a constant input such as axes or paddings."""
     inputs = list(node.inputs)
     inputs[index] = constant(f"{inputs[index].name}_nhwc", data)
     node.set_inputs(inputs)
@@ -31,11 +31,11 @@ def is_single(value: Value) -> bool:
 
 
 Remap = Callable[[Node, Perm], Operator]
-"""Gives the operator for a node whose data is in layout `perm`, changing side operands."""
+"""A function that returns the operator for a node with data in layout `perm`, and changes its inputs such as axes."""
 
 
 class ChannelsLast(Behavior):
-    """Computes on channels-last tensors only: convolution, pooling, batch normalization, ..."""
+    """Operators that compute in channels-last layout only: convolution, pooling, batch normalization, ..."""
 
     def propose(self, node: Node, layouts: Layouts) -> None:
         for value in (node.inputs[0], node.outputs[0]):
@@ -58,12 +58,12 @@ class ChannelsLast(Behavior):
 
 
 class Elementwise(Behavior):
-    """Broadcasts its data operands; the first `data_operands` of them, or all."""
+    """Operators that broadcast their inputs: the first `data_operands` of them, or all."""
 
     def __init__(self, data_operands: int | None = None, remap: Remap | None = None) -> None:
         self._data_operands = data_operands
         self._remap = remap
-        """Changes an axis."""
+        """Changes the axis of the operator."""
 
     def _data(self, node: Node) -> tuple[Value, ...]:
         return node.inputs[: self._data_operands]
@@ -101,7 +101,7 @@ class Elementwise(Behavior):
         if perm is None:
             return [node]
         changed = list(node.inputs)
-        # Leading ones of a constant may go only where another operand gives the result its rank.
+        # Leading dimensions of 1 may be dropped only if another input has the rank of the result.
         rank_is_given = any(value.data is None and value.rank == len(perm) for value in self._data(node))
         for index, value in enumerate(self._data(node)):
             if value.data is None or is_single(value):
@@ -118,7 +118,7 @@ class Elementwise(Behavior):
 
 
 class Rounding(Behavior):
-    """Its first result has the layout of its only operand; the others are single numbers."""
+    """Operators with one input and a first output in the same layout; further outputs are scalars."""
 
     def propose(self, node: Node, layouts: Layouts) -> None:
         pair = (node.inputs[0], node.outputs[0])
@@ -139,7 +139,7 @@ class Rounding(Behavior):
 
 
 class ChannelsFirst(Rounding):
-    """Computes on NCHW; `last` makes the operator that does the same on NHWC."""
+    """Operators that compute in NCHW; `last` returns the equivalent operator for NHWC."""
 
     def __init__(self, last: Callable[[Operator], Operator]) -> None:
         self._last = last
@@ -157,9 +157,9 @@ class ChannelsFirst(Rounding):
 
 
 class AxisBased(Behavior):
-    """Follows any layout; `can` says for which nodes, `remap` changes the axes.
+    """Operators with axes, which support any layout: `can` returns for which nodes, `remap` changes the axes.
 
-    `several_inputs`: all operands are data (Concat), not only the first.
+    `several_inputs`: all inputs are data (Concat), not only the first.
     """
 
     def __init__(
@@ -205,7 +205,7 @@ class AxisBased(Behavior):
 
 
 def axis_in(perm: Perm, axis: int) -> int:
-    """Where a source axis (maybe negative) lies in a stored tensor."""
+    """Returns the position of a source axis, which may be negative, in layout `perm`."""
     return perm.index(axis % len(perm))
 
 
@@ -214,7 +214,7 @@ def axis_attribute(node: Node, perm: Perm) -> Operator:
 
 
 def record_axis(node: Node, perm: Perm) -> Operator:
-    """The axis counts where an operand or a result has several records."""
+    """Changes the axis only if an input or output has per-channel quantization parameters."""
     several = any(len(value.quant) > 1 for value in (*node.inputs, *node.outputs))
     return axis_attribute(node, perm) if several else node.op
 
@@ -225,7 +225,7 @@ def axes_attribute(node: Node, perm: Perm) -> Operator:
 
 
 def remap_axes_list(node: Node, perm: Perm) -> Operator:
-    """An `axes` attribute names the dimensions that the other operands speak of; absent: all, in order."""
+    """Changes the `axes` attribute, the dimensions that other inputs refer to; without it: all, in order."""
     axes = getattr(node.op, "axes") or range(len(perm))  # noqa: B009
     return changed(node.op, axes=tuple(axis_in(perm, axis) for axis in axes))
 
@@ -235,7 +235,7 @@ def has_axes(node: Node) -> bool:
 
 
 def permute_rows(node: Node, perm: Perm) -> Operator:
-    """Operand 1 has one row per dimension: paddings, multiples, shape."""
+    """Permutes the rows of input 1, which has one row for each dimension: paddings, multiples, shape."""
     data = node.inputs[1].array()
     rows = data.reshape(len(perm), -1)[list(perm)].reshape(data.shape)
     side_constant(node, 1, np.ascontiguousarray(rows))
@@ -254,7 +254,7 @@ def has_rows(node: Node) -> bool:
 
 
 def axis_operand(index: int) -> Callable[[Node, Perm], Operator]:
-    """The axis is the constant operand `index`."""
+    """Returns a remap function for operators with the axis as constant input `index`."""
 
     def remap(node: Node, perm: Perm) -> Operator:
         data = node.inputs[index].array()

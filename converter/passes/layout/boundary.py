@@ -1,4 +1,4 @@
-"""Transposes at the boundary of a graph that is already in the runtime's layout."""
+"""Inserts Transposes at inputs and outputs of an NHWC graph."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mslite.converter.passes.layout.permutation import Perm, inverse, permuted
 
 
 def transpose_input(graph: Graph, value: Value, perm: Perm) -> None:
-    """Lets the graph take input `value` in layout `perm`; inside nothing changes."""
+    """Changes input `value` to layout `perm` and inserts a Transpose after it."""
     assert value.shape is not None
     inside = Value(f"{value.name}_nc2nh", value.dtype, value.shape, format=Format.NHWC, quant=value.quant)
     graph.replace_uses(value, inside)

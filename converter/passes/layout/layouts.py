@@ -1,4 +1,4 @@
-"""The alternative layouts of the values of one graph, and how a node's operands depend on them."""
+"""Alternative layouts of the values of a graph, and how a node's inputs and outputs depend on them."""
 
 from __future__ import annotations
 
@@ -10,25 +10,26 @@ from mslite.converter.passes.layout.permutation import Perm, is_identity, moves_
 
 
 class Follows(Enum):
-    """Which layout an operand has."""
+    """Which layout an input or output of a node has."""
 
-    SOURCE = "source"  # always the source's
-    NODE = "node"  # the alternative one exactly when the node is flipped
-    FREE = "free"  # either, whatever the node does
+    SOURCE = "source"  # always the source's layout
+    NODE = "node"  # the alternative layout if the node is flipped, else the source's
+    FREE = "free"  # either, independent of the node
 
 
 @dataclass
 class Connection:
-    """How a node takes part: `pinned` True (flipped), False (not flipped), None (either).
+    """The constraints of a node: `pinned` is True (flipped to the alternative layout), False (not flipped) or None
+    (either).
 
-    Operands that are not listed are `SOURCE`.
+    Inputs and outputs that are not listed are `SOURCE`.
     """
 
     pinned: bool | None = False
     inputs: dict[int, Follows] = field(default_factory=dict)
     outputs: dict[int, Follows] = field(default_factory=dict)
     flipped_cost: dict[int, tuple[int, int]] = field(default_factory=dict)
-    """input index → cost of running the node on (source, alternative) layout of a FREE input"""
+    """Index of a FREE input → cost of running the node with it in (source, alternative) layout."""
     output_cost: dict[int, tuple[int, int]] = field(default_factory=dict)
 
 
@@ -36,7 +37,7 @@ UNTOUCHED = Connection()
 
 
 class Layouts:
-    """At most one alternative layout per value; shapes are the source's, kept while values are rewritten."""
+    """At most one alternative layout for each value. Keeps the shapes of the source while values are rewritten."""
 
     def __init__(self, graph: Graph) -> None:
         self._alternatives: dict[Value, Perm] = {}
@@ -49,11 +50,11 @@ class Layouts:
         return self._alternatives.get(value)
 
     def shape(self, value: Value) -> Shape | None:
-        """The shape that the value has in the source's layout."""
+        """Returns the shape of the value in the source's layout."""
         return self.source_shapes.get(value)
 
     def suggest(self, value: Value, perm: Perm | None) -> None:
-        """Gives a value its alternative layout unless it has one, is constant, or would not change."""
+        """Sets the alternative layout of a value unless it has one, is constant, or would not change."""
         shape = self.shape(value)
         if perm is None or shape is None or len(perm) != len(shape) or is_identity(perm) or value.is_constant:
             return
@@ -62,7 +63,7 @@ class Layouts:
             self.changed = True
 
     def cost(self, value: Value) -> int:
-        """What one change of the layout of a value costs: its elements, or next to nothing when none moves."""
+        """Returns the cost of transposing a value: its elements, or 1 if no element moves."""
         shape, perm = self.shape(value), self.of(value)
         if shape is None or perm is None:
             return 1
@@ -75,10 +76,10 @@ class Layouts:
 
 
 class Behavior:
-    """How one kind of operator deals with layouts. The default keeps every operand in the source's layout."""
+    """How a kind of operator supports layouts. The default keeps all inputs in the source's layout."""
 
     def propose(self, node: Node, layouts: Layouts) -> None:
-        """Spreads alternative layouts between the operands."""
+        """Propagates alternative layouts between inputs and outputs."""
 
     def connect(self, node: Node, layouts: Layouts) -> Connection:
         return UNTOUCHED
@@ -86,8 +87,8 @@ class Behavior:
     def rewrite(
         self, node: Node, inputs: list[Perm | None], outputs: list[Perm | None], layouts: Layouts
     ) -> list[Node]:
-        """Changes operator and side operands once the stored layouts (None: the source's) are settled.
+        """Changes the operator and its inputs such as axes for the stored layouts (None: the source's).
 
-        Returns nodes that have to stand before and, with `node` itself among them, after it.
+        Returns `node` with the nodes that must be inserted before and after it.
         """
         return [node]

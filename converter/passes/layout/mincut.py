@@ -1,4 +1,4 @@
-"""Minimum cut of a small directed graph (Dinic's algorithm), in integers and in a fixed order."""
+"""Minimum cut of a small directed graph (Dinic's algorithm), with integers and in a deterministic order."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ INFINITE = 1 << 60
 
 
 class FlowNetwork:
-    """Vertices 0 (source side) and 1 (sink side) exist from the start; others are added one at a time."""
+    """A flow network. Vertex 0 is the source, vertex 1 the sink; others are added."""
 
     def __init__(self) -> None:
         self._edges: list[list[int]] = [[], []]
@@ -20,7 +20,7 @@ class FlowNetwork:
         return len(self._edges) - 1
 
     def edge(self, tail: int, head: int, capacity: int) -> None:
-        """Costs `capacity` when `tail` ends on the source side and `head` on the sink side."""
+        """Adds an edge that costs `capacity` if `tail` is on the source side and `head` on the sink side of the cut."""
         if tail == head or capacity <= 0:
             return
         for end, other, room in ((tail, head, capacity), (head, tail, 0)):
@@ -41,7 +41,7 @@ class FlowNetwork:
         return level
 
     def _augment(self, level: list[int], position: list[int]) -> bool:
-        """Sends flow along one shortest path; False when there is none left in this level graph."""
+        """Sends flow along one shortest path; returns False if the level graph has no path left."""
         path: list[int] = []
         vertex = 0
         while vertex != 1:
@@ -67,7 +67,7 @@ class FlowNetwork:
         return True
 
     def source_side(self) -> list[bool]:
-        """For each vertex whether it lies on the source side of the minimum cut with the smallest source side."""
+        """Returns for each vertex whether it is on the source side of the minimum cut with the smallest source side."""
         while True:
             level = self._levels()
             if level[1] < 0:

@@ -1,4 +1,4 @@
-"""Arithmetic of permutations and of the layouts that they stand for.
+"""Arithmetic of permutations, which describe layouts.
 
 A stored tensor in layout `perm` has `stored.shape[i] == source.shape[perm[i]]`.
 """
@@ -13,7 +13,7 @@ Perm = tuple[int, ...]
 
 
 def channels_last(rank: int) -> Perm:
-    """From N, C, spatial... to N, spatial..., C."""
+    """Returns the permutation from N, C, spatial... to N, spatial..., C."""
     return (0, *range(2, rank), 1)
 
 
@@ -33,7 +33,7 @@ def permuted(items: Sequence[int], perm: Perm) -> tuple[int, ...]:
 
 
 def moves_nothing(shape: Shape | None, perm: Perm) -> bool:
-    """True when going to layout `perm` leaves every element where it is: only dimensions of size 1 move."""
+    """Returns whether a change to layout `perm` moves only dimensions of size 1, so that no element moves."""
     if shape is None:
         return is_identity(perm)
     order = [axis for axis in perm if shape[axis] != 1]
@@ -41,7 +41,7 @@ def moves_nothing(shape: Shape | None, perm: Perm) -> bool:
 
 
 def _groups(before: Shape, after: Shape) -> list[tuple[list[int], list[int]]] | None:
-    """Cuts two shapes of equal volume into the smallest matching runs of dimensions; size 1 belongs to none."""
+    """Splits two shapes of equal volume into the smallest matching runs of dimensions, without dimensions of size 1."""
     left = [axis for axis, size in enumerate(before) if size != 1]
     right = [axis for axis, size in enumerate(after) if size != 1]
     groups: list[tuple[list[int], list[int]]] = []
@@ -70,10 +70,10 @@ def _groups(before: Shape, after: Shape) -> list[tuple[list[int], list[int]]] | 
 
 
 def carry(before: Shape, perm: Perm, after: Shape) -> list[int] | None:
-    """Takes a layout through a reshape.
+    """Propagates a layout through a reshape.
 
-    Returns the order of the dimensions of `after` that are not 1, such that reshaping a tensor stored in layout `perm`
-    gives the reshaped tensor stored in that order; None when no order does.
+    Returns an order of the dimensions of `after` that are not 1: reshaping a tensor that is stored in layout `perm`
+    gives the reshaped tensor, stored in this order. None if there is no such order.
     """
     groups = _groups(before, after)
     if groups is None:
@@ -92,7 +92,7 @@ def carry(before: Shape, perm: Perm, after: Shape) -> list[int] | None:
 
 
 def complete(order: Sequence[int], shape: Shape) -> Perm:
-    """A whole layout in which the dimensions that are not 1 come in `order`; channels-last when that fits."""
+    """Returns a layout with the dimensions that are not 1 in `order`; channels last if possible."""
     wish = channels_last(len(shape)) if len(shape) > 2 else tuple(range(len(shape)))
     if [axis for axis in wish if shape[axis] != 1] == list(order):
         return wish

@@ -1,4 +1,4 @@
-"""Layouts of the slicing operators, whose begin, end and axes are operands."""
+"""Remaps the inputs of slicing operators (begin, end, axes) to another layout."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mslite.converter.passes.layout.permutation import Perm
 
 
 def can_remap_strided_slice(node: Node) -> bool:
-    """ONNX's form with constant axes, or complete constant vectors without masks."""
+    """Returns whether the node has constant axes, as in ONNX, or complete constant vectors without masks."""
     op, rank = node.op, node.inputs[0].rank
     assert isinstance(op, StridedSlice)
     if op.begin_mask or op.end_mask or op.ellipsis_mask or op.new_axis_mask or op.shrink_axis_mask:

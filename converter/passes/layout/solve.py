@@ -1,7 +1,8 @@
-"""Chooses a layout for every value so that as few elements as possible are transposed: a minimum cut.
+"""Chooses a layout for each value to transpose as few elements as possible, as a minimum cut.
 
-A vertex on the source side has the alternative layout. Each value has the vertex of what produces it; each flexible node
-has one of its own. A value whose producer and some consumer disagree costs one transposition, however many consumers.
+A vertex on the source side has the alternative layout. A value has the vertex of its producer; each node that supports
+both layouts has its own vertex. A value costs one transposition if consumers need another layout than the producer's,
+independent of their number.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from mslite.converter.passes.layout.table import behavior_of, is_channels_last_o
 
 
 def spread(graph: Graph, layouts: Layouts) -> None:
-    """Lets the operators propose alternative layouts until nothing changes."""
+    """Propagates alternative layouts through the graph until nothing changes."""
     for node in graph.nodes:
         if is_channels_last_only(node):
             behavior_of(node).propose(node, layouts)
@@ -27,7 +28,7 @@ def spread(graph: Graph, layouts: Layouts) -> None:
 
 
 class Solution:
-    """Which nodes run flipped and which values are stored in their alternative layout."""
+    """The nodes that are flipped, and the values that are stored in their alternative layout."""
 
     def __init__(self, graph: Graph, layouts: Layouts, flipped_inputs: set[Value], flipped_outputs: set[Value]) -> None:
         self.connections: dict[Node, Connection] = {

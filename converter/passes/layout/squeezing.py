@@ -1,4 +1,4 @@
-"""Squeeze and Unsqueeze where a Reshape cannot name the new shape, because several sizes are unknown."""
+"""Behavior of Squeeze and Unsqueeze with several dynamic dimensions, which a Reshape cannot express."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mslite.converter.passes.layout.structural import Reshaping, is_writable
 
 
 class Squeezing(Reshaping):
-    """Both sides take their alternative layouts when these differ by the squeezed dimensions only."""
+    """Input and output have their alternative layouts if these differ by the squeezed dimensions only."""
 
     def connect(self, node: Node, layouts: Layouts) -> Connection:
         goal = layouts.shape(node.outputs[0])
@@ -36,16 +36,16 @@ class Squeezing(Reshaping):
 
 
 def _sides(node: Node, before: Perm | None, after: Perm | None) -> tuple[Perm | None, Perm | None]:
-    """The layout with the squeezed dimensions, and the one without."""
+    """Returns the layout with the squeezed dimensions, and the layout without them."""
     return (after, before) if isinstance(node.op, Unsqueeze) else (before, after)
 
 
 def _axes(node: Node, rank: int) -> tuple[int, ...]:
-    """The squeezed dimensions among `rank`; empty when the operator does not name them."""
+    """Returns the squeezed dimensions as non-negative axes; empty if the operator does not have the attribute."""
     return tuple(int(axis) % rank for axis in getattr(node.op, "axis"))  # noqa: B009
 
 
 def _without(perm: Perm, axes: tuple[int, ...]) -> Perm:
-    """`perm` without these axes, the others renumbered."""
+    """Returns `perm` without these axes, with the others renumbered."""
     kept = [axis for axis in range(len(perm)) if axis not in axes]
     return tuple(kept.index(axis) for axis in perm if axis in kept)

@@ -1,4 +1,4 @@
-"""Operators that change the rank or the order of dimensions: they can absorb a change of layout."""
+"""Behaviors of operators that change the rank or the order of dimensions; they can absorb a change of layout."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from mslite.converter.passes.layout.permutation import Perm, carry, complete, in
 
 
 class Reducing(Behavior):
-    """Removes or shrinks dimensions: ReduceFusion, ArgMax without keep_dims, Gather of one index."""
+    """Operators that remove or reduce dimensions: ReduceFusion, ArgMax without keep_dims, Gather of one index."""
 
     def _removed(self, node: Node, rank: int) -> list[int] | None:
-        """The axes that vanish; None when that is not known here."""
+        """Returns the reduced axes; None if they are unknown."""
         if "axis" in {attribute.name for attribute in node.op.declaration.attributes}:
             return [int(getattr(node.op, "axis")) % rank]  # noqa: B009
         if len(node.inputs) < 2:
@@ -29,7 +29,7 @@ class Reducing(Behavior):
         return [axis % rank for axis in axes] if axes else list(range(rank))
 
     def _result(self, node: Node, layouts: Layouts) -> Perm | None:
-        """The layout of the output when the input has its alternative one."""
+        """Returns the layout of the output if the input has its alternative layout."""
         perm = layouts.of(node.inputs[0])
         if perm is None:
             return None
@@ -74,7 +74,7 @@ class Reducing(Behavior):
 
 
 class Reshaping(Behavior):
-    """Keeps the order of the elements: Reshape, Flatten, Squeeze, Unsqueeze, ExpandDims."""
+    """Operators that keep the order of elements: Reshape, Flatten, Squeeze, Unsqueeze, ExpandDims."""
 
     def propose(self, node: Node, layouts: Layouts) -> None:
         before, after = node.inputs[0], node.outputs[0]
@@ -116,24 +116,25 @@ class Reshaping(Behavior):
 
 
 def is_writable(shape: Shape) -> bool:
-    """True when a Reshape with a constant can name this shape: at most one size is unknown, and none is 0."""
+    """Returns whether a Reshape with a constant shape can express this shape: at most one dynamic dimension, and no
+    0."""
     return sum(size < 0 for size in shape) <= 1 and 0 not in shape
 
 
 def shape_constant(name: str, shape: Shape) -> Value:
-    """The operand of a Reshape to `shape`."""
+    """Returns the shape input of a Reshape to `shape`."""
     return constant(name, np.array([size if size >= 0 else -1 for size in shape], np.int32))
 
 
 class Transposing(Behavior):
-    """A Transpose of the source: it takes any layouts and may vanish between two of them."""
+    """A Transpose of the source. It supports all layouts, and becomes a no-op between certain ones."""
 
     def _perm(self, node: Node) -> Perm | None:
         perm = integers(node.inputs[1]) if len(node.inputs) > 1 else None
         return None if perm is None else tuple(perm)
 
     def _composed(self, node: Node, before: Perm | None, after: Perm | None) -> Perm:
-        """The permutation to run on stored tensors."""
+        """Returns the permutation for tensors in these layouts."""
         perm = self._perm(node)
         assert perm is not None
         wanted = perm if after is None else permuted(perm, after)
@@ -173,7 +174,7 @@ class Transposing(Behavior):
 
 
 class ShapeOf(Behavior):
-    """Shape takes any layout; the sizes are put back into the source's order afterwards."""
+    """Shape supports any layout; a Gather restores the source's order of dimensions."""
 
     def connect(self, node: Node, layouts: Layouts) -> Connection:
         if layouts.of(node.inputs[0]) is None:
@@ -202,7 +203,7 @@ class SizeOf(Behavior):
 
 
 class Gathering(Behavior):
-    """Gather along a constant axis with a vector of indices keeps the layout."""
+    """Gather along a constant axis. A vector of indices keeps the layout; a scalar index removes the axis."""
 
     def propose(self, node: Node, layouts: Layouts) -> None:
         if node.inputs[1].rank == 1:
@@ -213,7 +214,7 @@ class Gathering(Behavior):
             layouts.suggest(node.outputs[0], self._without_axis(node, layouts))
 
     def _without_axis(self, node: Node, layouts: Layouts) -> Perm | None:
-        """The layout of the output of a single index."""
+        """Returns the layout of the output for a scalar index."""
         perm, axis = layouts.of(node.inputs[0]), integers(node.inputs[2])
         if perm is None or axis is None:
             return None

@@ -1,4 +1,5 @@
-"""Which behavior each operator has. What is not named here follows from the declaration's `layout`."""
+"""The layout behavior of each operator. Operators that are not listed have the behavior of the `layout` in their
+declaration."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ from mslite.converter.passes.layout.structural import Gathering, Reducing, Resha
 
 
 def _single_scale(node: Node) -> bool:
-    """ScaleFusion whose operands cover one dimension."""
+    """Returns whether the scale and bias of ScaleFusion have one dimension."""
     return all(value.rank is not None and value.rank <= 1 for value in node.inputs[1:])
 
 
@@ -93,7 +94,7 @@ _BY_NAME: dict[str, Behavior] = {
 
 
 def behavior_of(node: Node) -> Behavior:
-    """How `node` deals with layouts."""
+    """Returns the layout behavior of a node."""
     declaration = node.op.declaration
     if declaration.name in _BY_NAME:
         return _BY_NAME[declaration.name]
@@ -106,5 +107,5 @@ def behavior_of(node: Node) -> Behavior:
 
 
 def is_channels_last_only(node: Node) -> bool:
-    """True for operators that compute on channels-last tensors only."""
+    """Returns whether a node computes in channels-last layout only."""
     return isinstance(behavior_of(node), ChannelsLast)

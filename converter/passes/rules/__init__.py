@@ -1,4 +1,4 @@
-"""The rewrite rules, in the groups that the pipeline runs. Names are MindSpore Lite's where it has such a fusion."""
+"""The rewrite rules, in the groups that the pipeline runs. Fusions that MindSpore Lite also has are named as there."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from mslite.converter.passes.rules import (
 )
 
 CHANNELS_FIRST: tuple[Rule, ...] = (group_norm.RULE, norm_affine.CHANNELS_FIRST)
-"""Operators whose channels are dimension 1: recognized before the layout pass moves them."""
+"""Operators with channels as dimension 1, which must be matched before the layout pass."""
 
 SPELLINGS: tuple[Rule, ...] = (
     dilated_conv.RULE,
@@ -48,7 +48,7 @@ SPELLINGS: tuple[Rule, ...] = (
     activation_spelling.LOG_SIGMOID,
     list_write.RULE,
 )
-"""Operators that exporters spell out. First, before other rules take pieces of them."""
+"""Operators that exporters write as several nodes. First, before other rules match parts of them."""
 
 MOVES: tuple[Rule, ...] = (
     cast.RULE,
@@ -57,7 +57,7 @@ MOVES: tuple[Rule, ...] = (
     flatten_matmul.RULE,
     transpose_rules.TRANSPOSE_MATMUL,
 )
-"""Movements that cancel or disappear in a product."""
+"""Operators that only move elements and cancel out, or can be folded into a matmul."""
 
 FOLDS: tuple[Rule, ...] = (
     conv_pad.RULE,
@@ -71,7 +71,7 @@ FOLDS: tuple[Rule, ...] = (
     integer_scale.SCALE,
     integer_scale.BIAS,
 )
-"""Constants that go into weights and biases."""
+"""Constants that are folded into weights and biases."""
 
 EPILOGUES: tuple[Rule, ...] = (
     activation_fusion.TRANSPOSED,
@@ -81,13 +81,13 @@ EPILOGUES: tuple[Rule, ...] = (
     activation_fusion.ADD,
     activation_fusion.MULTIPLY,
 )
-"""Activations that become part of their producer. Last: a producer with an activation takes in nothing more."""
+"""Activations that are fused into their producer. Last: nothing else can be fused into a node with an activation."""
 
 FUSED_AT_LOAD = frozenset({"ConvAddFusion", "ConvAddActivationFusion"})
-"""Once rules: a convolution and a sum stay apart in the file, and the runtime runs them as one
-(plan/rewrite/residual_sums.h). Who names them in fusion_blacklists has what they ask for."""
+"""Fusions of earlier versions: convolution and residual add are now separate in the file, and the runtime fuses them
+(plan/rewrite/residual_sums.h). The names are still accepted in fusion_blacklists."""
 
 STORED: tuple[Rule, ...] = (conv_pad.STORED,)
-"""What is exact on stored integers."""
+"""Rules that are exact for quantized tensors."""
 
 RULES: tuple[Rule, ...] = CHANNELS_FIRST + SPELLINGS + MOVES + FOLDS + EPILOGUES + STORED

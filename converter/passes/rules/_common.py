@@ -1,4 +1,4 @@
-"""What several rules need: per-channel constants, replacing a node in place, activation limits."""
+"""Functions for rules: per-channel constants, replacing a node in place, limits of activations."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from mslite.converter.mindir.ops.unary import Clip
 Float = npt.NDArray[np.float32]
 
 FUSED_ACTIVATIONS = (ActivationType.RELU, ActivationType.RELU6)
-"""What MindSpore Lite's convolution, matrix and arithmetic kernels can do to their result."""
+"""Activations that MindSpore Lite's convolution, matmul and arithmetic kernels can fuse."""
 
 
 def become(node: Node, op: Operator, inputs: Sequence[Value], name: str | None = None) -> None:
-    """Lets `node` compute its result by another operator."""
+    """Replaces the operator and the inputs of `node`, and its name if given."""
     node.op = op
     node.set_inputs(inputs)
     if name is not None:
@@ -29,22 +29,22 @@ def become(node: Node, op: Operator, inputs: Sequence[Value], name: str | None =
 
 
 def activation_of(node: Node) -> ActivationType:
-    """The activation that an operator has built in."""
+    """Returns the fused activation of a node."""
     return ActivationType(getattr(node.op, "activation_type", ActivationType.NO_ACTIVATION))
 
 
 def has_no_activation(node: Node) -> bool:
-    """No built-in activation; the weights may be quantized."""
+    """Returns whether a node has no fused activation; its weights may be quantized."""
     return activation_of(node) is ActivationType.NO_ACTIVATION
 
 
 def is_plain(node: Node) -> bool:
-    """No built-in activation and no quantization."""
+    """Returns whether a node has no fused activation and is not quantized."""
     return activation_of(node) is ActivationType.NO_ACTIVATION and node.quant_type == 0
 
 
 def clamp_of(node: Node) -> ActivationType | None:
-    """RELU or RELU6 when that is what the node computes."""
+    """Returns RELU or RELU6 if the node computes it, else None."""
     if isinstance(node.op, Activation) and node.op.activation_type in FUSED_ACTIVATIONS:
         return node.op.activation_type
     if isinstance(node.op, Clip) and len(node.inputs) == 1:
@@ -53,7 +53,7 @@ def clamp_of(node: Node) -> ActivationType | None:
 
 
 def clamp_from_limits(low: float, high: float) -> ActivationType | None:
-    """RELU for [0, no limit), RELU6 for [0, 6]."""
+    """Returns RELU for [0, no limit), RELU6 for [0, 6], else None."""
     if low == 0 and high == 6:
         return ActivationType.RELU6
     if low == 0 and high >= np.finfo(np.float32).max:
@@ -62,7 +62,7 @@ def clamp_from_limits(low: float, high: float) -> ActivationType | None:
 
 
 def per_channel(data: Array, channels: int) -> Float | None:
-    """A float32 constant that broadcasts along the last dimension only, as a vector of `channels`; else None."""
+    """Returns a float32 constant that varies along the last dimension only as a vector of `channels`, else None."""
     if data.dtype != np.float32 or data.size not in (1, channels):
         return None
     if data.size == channels and channels > 1 and data.shape[-1] != channels:
@@ -71,8 +71,9 @@ def per_channel(data: Array, channels: int) -> Float | None:
 
 
 def bias_value(added: Value, channels: int, own: Float | None, name: str) -> Value:
-    """The bias of a layer whose `own` one, if any, and the constant behind it become one: that constant itself where it is all
-    of it."""
+    """Returns the bias of a layer: the added constant, plus the layer's `own` bias if it has one.
+
+    The constant itself is returned if it can be used unchanged."""
     vector = per_channel(added.array(), channels)
     assert vector is not None
     if own is None and added.shape == (channels,):
@@ -81,12 +82,12 @@ def bias_value(added: Value, channels: int, own: Float | None, name: str) -> Val
 
 
 def last_dimension(value: Value) -> int | None:
-    """The size of the last dimension where it is known."""
+    """Returns the size of the last dimension, or None if it is unknown."""
     return value.shape[-1] if value.shape and value.shape[-1] >= 0 else None
 
 
 def broadcast_keeps_rank(node: Node, constant_value: Value) -> bool:
-    """True when combining with the constant does not raise the rank of the other operand."""
+    """Returns whether broadcasting with the constant keeps the rank of the other input."""
     rank = node.outputs[0].rank
     return rank is not None and constant_value.rank is not None and constant_value.rank <= rank
 
@@ -96,7 +97,7 @@ def float_value(name: str, data: npt.ArrayLike) -> Value:
 
 
 def as_float(value: Value) -> Float:
-    """The contents of a float32 constant."""
+    """Returns the elements of a constant as float32."""
     return value.array().astype(np.float32, copy=False)
 
 
@@ -105,11 +106,11 @@ def is_float(value: Value) -> bool:
 
 
 def single(data: Array) -> float:
-    """The number in a constant with one element."""
+    """Returns the element of a constant with one element."""
     return float(data.reshape(-1)[0].astype(np.float64))
 
 
 def inverse_deviation(variance: Float, epsilon: float) -> Float:
-    """1 / sqrt(variance + epsilon), rounded once."""
+    """Returns 1 / sqrt(variance + epsilon), computed in float64 and rounded once."""
     roots = [1.0 / math.sqrt(float(item) + epsilon) for item in variance]
     return np.array(roots, np.float32)

@@ -1,4 +1,4 @@
-"""Constants that several nodes read. In training they stay one parameter, whatever rules make of their readers."""
+"""Constants that several nodes read. If the result is trained, rules must keep them one parameter."""
 
 from __future__ import annotations
 
@@ -12,27 +12,28 @@ from mslite.converter.passes.context import Context
 from mslite.converter.passes.pattern import Match
 from mslite.converter.passes.rules._common import float_value
 
-REFUSAL = "a constant is another layer's, too, and is trained as one"
+REFUSAL = "a constant is shared with another layer and trained"
 
 
 def is_shared(value: Value) -> bool:
-    """Whether several nodes read a constant of several numbers, or did before a rule."""
+    """Returns whether several nodes read a constant with several elements, or did before a rule replaced it."""
     return value.data is not None and value.data.size > 1 and (len(set(value.users)) > 1 or bool(value.made))
 
 
 def shares(values: Iterable[Value], context: Context) -> bool:
-    """Whether a rule must leave its match alone, because it would make a parameter of its own of one of these constants."""
+    """Returns whether a rule must not rewrite a match because it would duplicate one of these shared parameters."""
     return context.settings.training and any(is_shared(value) for value in values)
 
 
 def splits(value: Value, context: Context, alike: Callable[[Node], bool]) -> bool:
-    """Whether a constant would be trained twice if `made_once` made something of it: another reader than these is not `alike`, so
-    that it would keep the constant itself."""
+    """Returns whether replacing a shared parameter by `made_once` would split it, because a reader is not `alike` and
+    would keep it."""
     return shares((value,), context) and not all(alike(user) for user in set(value.users))
 
 
 def made_once(value: Value, what: Hashable, name: str, data: npt.ArrayLike, match: Match) -> Value:
-    """A constant that is made of `value` alone. In training all readers of that get one."""
+    """Returns a constant that is computed from `value` only. If the result is trained, all readers share the same new
+    constant."""
     if not match.training:
         return float_value(name, data)
     if what not in value.made:
@@ -42,5 +43,5 @@ def made_once(value: Value, what: Hashable, name: str, data: npt.ArrayLike, matc
 
 
 def is_neutral(value: Value, number: float) -> bool:
-    """Whether a constant that is no parameter holds this number alone."""
+    """Returns whether all elements of a constant are `number`, and it is not a trainable parameter."""
     return not value.is_parameter and bool(np.all(value.array() == np.float32(number)))

@@ -1,4 +1,4 @@
-"""Operator + RELU or RELU6 → the operator's built-in activation."""
+"""Fuses RELU or RELU6 into the operator before it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mslite.converter.passes.rules._common import become, clamp_of, has_no_activ
 
 def _check(match: Match, context: Context) -> str | None:
     if clamp_of(match.root) is None:
-        return "only RELU and RELU6 can be built in"
+        return "only RELU and RELU6 can be fused"
     if not is_float(match.node("producer").outputs[0]):
         return "the operator does not compute in float32"
     return None
@@ -33,11 +33,11 @@ _CONVOLUTIONS = "Conv2DFusion Conv2dTransposeFusion"
 
 def _behind_transpose(match: Match, context: Context) -> str | None:
     if clamp_of(match.root) is None:
-        return "only RELU and RELU6 can be built in"
+        return "only RELU and RELU6 can be fused"
     x = match.value("x")
     producer = x.producer
     if producer is None or producer.op.name not in _CONVOLUTIONS.split() or not has_no_activation(producer):
-        return "no convolution is transposed that could take the activation in"
+        return "the transposed value is not the output of a convolution without an activation"
     if x.users != [match.node("transpose")]:
         return "the convolution's result is used elsewhere"
     return None
@@ -56,11 +56,11 @@ TRANSPOSED = Rule(
     _activate_first,
     _behind_transpose,
 )
-"""Results of the model in another layout are transposed as early as anywhere: behind the activation is as good."""
+"""Moves an activation from after a Transpose to before it, so that it can be fused into the convolution."""
 
 CONVOLUTION = _rule("ConvActivationFusion", _CONVOLUTIONS)
 MATMUL = _rule("MatMulActivationFusion", "MatMulFusion FullConnection")
-# MindSpore Lite reads no activation of SubFusion and DivFusion.
+# MindSpore Lite ignores the activations of SubFusion and DivFusion.
 ADD = _rule("AddActivationFusion", "AddFusion")
 MULTIPLY = _rule("MulActivationFusion", "MulFusion")
 SCALE = _rule("ScaleActivationFusion", "ScaleFusion")

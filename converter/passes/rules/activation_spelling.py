@@ -1,9 +1,9 @@
-"""Activations that exporters spell out in arithmetic → one Activation node.
+"""Fuses the arithmetic that exporters write for activations into one Activation node.
 
 GELU: x/2 * (1 + erf(x / sqrt 2)); its approximation x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x^3)));
 SWISH: x * sigmoid(x); HSIGMOID: min(max(x + 3, 0), 6) / 6; HSWISH: x * HSIGMOID(x).
-log(sigmoid(x)), which PyTorch's exporter writes for LogSigmoid, has no node of its own: it becomes -softplus(-x), the same
-numbers where sigmoid(x) is 0 or is rounded to 1.
+log(sigmoid(x)), which PyTorch's exporter writes for LogSigmoid, becomes -softplus(-x), which is also accurate if
+sigmoid(x) is 0 or rounded to 1.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _activation(kind: ActivationType, x: Pattern) -> Call:
 
 
 def _halved_product(factor: Pattern) -> tuple[Call, ...]:
-    """x * factor / 2 in every order that exporters use."""
+    """Returns patterns of x * factor / 2 in all orders that exporters use."""
     half = number(0.5)
     return (
         _mul(_mul(X, factor), half),
@@ -74,7 +74,7 @@ def _is_plain_power(node: Node) -> bool:
 
 def _check(match: Match, context: Context) -> str | None:
     if not is_float(match.value("x")):
-        return "the activation is built for float32 only"
+        return "the activation supports float32 only"
     if match.value("x").shape != match.root.output.shape:
         return "a factor changes the shape"
     return None

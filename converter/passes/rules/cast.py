@@ -1,4 +1,4 @@
-"""Two casts in a row → one, or none, where the first loses nothing."""
+"""Merges two successive casts if the first is lossless."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _WIDER: dict[DataType, frozenset[DataType]] = {
     DataType.FLOAT16: frozenset({DataType.FLOAT32, DataType.FLOAT64}),
     DataType.FLOAT32: frozenset({DataType.FLOAT64}),
 }
-"""The types that hold every value of a type."""
+"""Type -> types that can represent all of its values."""
 
 
 def _check(match: Match, context: Context) -> str | None:
     source, middle = match.value("x").dtype, match.node("first").output.dtype
     if middle not in _WIDER.get(source, ()):
-        return f"the cast from {source.name} to {middle.name} may lose something"
+        return f"the cast from {source.name} to {middle.name} is not lossless"
     return None
 
 

@@ -1,4 +1,4 @@
-"""Convolution + constant per channel → the convolution's bias."""
+"""Folds the addition of a per-channel constant into the bias of a convolution."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _PATTERN = op(
 def _check(match: Match, context: Context) -> str | None:
     add, channels = match.root, last_dimension(match.node("conv").output)
     if channels is None:
-        return "the number of channels is not known"
+        return "the number of channels is unknown"
     if not broadcast_keeps_rank(add, match.value("bias")) or per_channel(match.array("bias"), channels) is None:
         return "the addend is not one float32 number per channel"
     conv = match.node("conv")
@@ -40,7 +40,7 @@ def _check(match: Match, context: Context) -> str | None:
         return "the bias of the convolution is not constant"
     if match.value("bias").quant or any(value.quant for value in conv.inputs[2:]):
         return "a bias is quantized"
-    is_whole = len(conv.inputs) < 3 and match.value("bias").shape == (channels,)  # and stays the same constant
+    is_whole = len(conv.inputs) < 3 and match.value("bias").shape == (channels,)  # the constant itself is the bias
     if not is_whole and shares((match.value("bias"), *conv.inputs[2:]), context):
         return REFUSAL
     return None

@@ -1,4 +1,4 @@
-"""Zero padding + convolution → the convolution's own padding. Of stored integers zero is the zero point."""
+"""Fuses zero padding into a convolution. The zero of quantized tensors is the zero point."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _STORED = op("Conv2DFusion", op("PadFusion", name="pad"), name="conv", where=lam
 
 
 def _paddings(node: Node) -> list[int] | None:
-    """before, after of each dimension."""
+    """Returns the padding before and after each dimension, or None if it is not constant."""
     if len(node.inputs) < 2 or node.inputs[1].data is None:
         return None
     return [int(item) for item in node.inputs[1].data.reshape(-1)]
@@ -29,10 +29,10 @@ def _check(match: Match, context: Context) -> str | None:
     assert isinstance(pad.op, PadFusion)
     assert isinstance(conv.op, Conv2DFusion)
     if pad.op.padding_mode is not PaddingMode.CONSTANT:
-        return "the border is not constant"
+        return "the padding mode is not CONSTANT"
     value = scalar(pad.inputs[2]) if len(pad.inputs) > 2 else pad.op.constant_value
     if value != 0:
-        return "the border is not zero"
+        return "the padding value is not zero"
     return _check_sizes(pad, conv.op)
 
 
@@ -42,17 +42,17 @@ def _check_stored(match: Match, context: Context) -> str | None:
     assert isinstance(conv.op, Conv2DFusion)
     x = pad.inputs[0]
     if pad.op.padding_mode is not PaddingMode.CONSTANT:
-        return "the border is not constant"
+        return "the padding mode is not CONSTANT"
     if len(x.quant) != 1 or x.dtype is not pad.output.dtype or not same_records(x.quant, pad.output.quant):
-        return "the border has another quantization"
+        return "the padding has other quantization parameters"
     if len(pad.inputs) > 2:
         border = pad.inputs[2]
         if border.data is None or border.data.size != 1 or not same_records(border.quant, x.quant):
-            return "the border is not a constant of the same quantization"
+            return "the padding value is not a constant with the same quantization parameters"
         if int(border.data.item()) != x.quant[0].zeroPoint:
-            return "the border is not zero"
+            return "the padding value is not zero"
     elif pad.op.constant_value != 0:
-        return "the border is not zero"
+        return "the padding value is not zero"
     return _check_sizes(pad, conv.op)
 
 

@@ -1,4 +1,4 @@
-"""Convolution followed by a per-channel scale and offset → folded into weight and bias.
+"""Folds a per-channel scale and offset after a convolution into its weight and bias.
 
 Covers batch normalization (y = (x - mean) / sqrt(variance + epsilon) * scale + offset), ScaleFusion and a multiplication
 by a constant.
@@ -33,8 +33,9 @@ _CONV = op("Conv2DFusion Conv2dTransposeFusion", name="conv", where=is_plain)
 
 
 def batch_norm_as_scale(node: Node) -> tuple[Float, Float] | None:
-    """Scale and offset that do what a FusedBatchNorm with constant statistics does; None when they are not
-    constant, or not numbers of which there is a square root."""
+    """Returns the scale and offset that are equivalent to a FusedBatchNorm with constant statistics.
+
+    Returns None if the statistics are not constant, or the variance is not finite and positive."""
     assert isinstance(node.op, FusedBatchNorm)
     arrays = [value.data for value in node.inputs[1:5]]
     if any(data is None or data.dtype != np.float32 for data in arrays) or len(arrays) != 4:
@@ -49,7 +50,7 @@ def batch_norm_as_scale(node: Node) -> tuple[Float, Float] | None:
 
 
 def _factors(match: Match) -> tuple[Float, Float | None] | None:
-    """Scale and offset per channel of the matched root."""
+    """Returns the per-channel scale and offset of the matched root, or None."""
     root, channels = match.root, last_dimension(match.node("conv").output)
     if channels is None:
         return None
@@ -75,14 +76,14 @@ def _check(match: Match, context: Context) -> str | None:
     if any(value.data is None or value.data.dtype != np.float32 for value in conv.inputs[1:]):
         return "weight and bias are not float32 constants"
     if context.settings.training and len(conv.inputs[1].users) > 1:
-        return "the weight is another layer's, too, and is trained as one"
+        return "the weight is shared with another layer and trained"
     constants = match.root.inputs[1:3] if isinstance(match.root.op, FusedBatchNorm) else match.root.inputs
     if shares((*conv.inputs[2:], *constants), context):
         return REFUSAL
     if _factors(match) is None:
         return "the factors are not one float32 constant per channel"
     if isinstance(conv.op, Conv2dTransposeFusion) and conv.op.group not in (0, 1):
-        return "a grouped transposed convolution keeps its channels apart in two dimensions"
+        return "the channels of a grouped transposed convolution are in two dimensions of the weight"
     return None
 
 

@@ -1,9 +1,9 @@
-"""A dilated convolution as TensorFlow spells it where the size of its input is open.
+"""Fuses the nodes that TensorFlow writes for a dilated convolution with dynamic dimensions.
 
     BatchToSpaceND(Conv2D(SpaceToBatchND(x, rates, paddings)), rates, crops) → Conv2D(x) with dilation and padding
 
-Paddings and crops are computed of the size of x, for the blocks to divide it. Only their difference matters, and that is a
-constant. Convolutions of sequences have an ExpandDims before the convolution and a Squeeze behind it.
+Paddings and crops are computed from the size of x, which the blocks must divide. Only their difference is needed,
+which is constant. Convolutions of sequences have an ExpandDims before the convolution and a Squeeze after it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ _SEQUENCE = op(
 
 
 def _new_axis(narrow: Value, wide: Value) -> int | None:
-    """Where `wide` has a dimension of size 1 more, height or width; None where it has none, or several can be it."""
+    """Returns the axis of the additional dimension of size 1 in `wide`, height or width; None if there is none or it
+    is ambiguous."""
     if narrow.shape is None or wide.shape is None:
         return None
     axes = [axis for axis in (1, 2) if wide.shape == _widened(narrow.shape, axis)]
@@ -55,7 +56,7 @@ def _widened(shape: Shape, axis: int) -> Shape:
 
 
 def _sizes_and_borders(node: Node) -> tuple[list[int], list[Offset]] | None:
-    """The block sizes, and before, after of each of these dimensions; None where they are not known."""
+    """Returns the block sizes, and the padding or crop before and after each dimension; None if they are unknown."""
     if len(node.inputs) > 2:
         blocks, borders = node.inputs[1].data, offsets(node.inputs[2])
         return None if blocks is None or borders is None else (blocks.ravel().tolist(), borders)
@@ -72,31 +73,31 @@ def _sizes_and_borders(node: Node) -> tuple[list[int], list[Offset]] | None:
 
 
 def _dilation(match: Match) -> tuple[tuple[int, int], tuple[int, int, int, int]] | str:
-    """The dilations and pads of the convolution on the input as it is, or why there is none."""
+    """Returns the dilation and padding of the equivalent convolution, or the reason why there is none."""
     blocks, conv, root = match.node("blocks"), match.node("conv").op, match.root
     assert isinstance(conv, Conv2DFusion)
     if tuple(conv.stride or ()) != (1, 1) or tuple(conv.dilation or ()) not in ((), (1, 1)):
-        return "the convolution has strides or dilations of its own"
+        return "the convolution has strides or dilations"
     if conv.pad_mode is not PadMode.VALID and not (conv.pad_mode is PadMode.PAD and not any(conv.pad_list or ())):
         return "the convolution pads its blocks"
     there, back = _sizes_and_borders(blocks), _sizes_and_borders(root)
     if there is None or back is None:
         return "the block sizes are not constant"
     if there[0] != back[0] or len(there[1]) != 2 * len(there[0]) or len(back[1]) != len(there[1]):
-        return "the blocks are put together in another way"
+        return "the block sizes before and after the convolution differ"
     margins = differences(there[1], back[1])
     if not margins or min(margins) < 0:
-        return "paddings and crops do not differ by a constant that pads"
+        return "the difference of paddings and crops is not constant and non-negative"
     axes = [1 + place for place in range(len(there[0]))]
     if "wide" in match.nodes:
         wide, narrow = match.node("wide"), match.node("narrow")
         axis = _new_axis(wide.inputs[0], wide.output)
         if axis is None or axis != _new_axis(narrow.output, match.node("conv").output):
-            return "the sequence is no image of one row or column"
+            return "the sequence is not an image of one row or column"
         axes = [place + 1 if place >= axis else place for place in axes]
     rank = match.value("x").rank
     if rank != (3 if "wide" in match.nodes else 4) or any(axis not in (1, 2) for axis in axes):
-        return "other dimensions than height and width are blocks"
+        return "dimensions other than height and width are divided into blocks"
     rates, pads = [1, 1], [0, 0, 0, 0]
     for place, axis in enumerate(axes):
         rates[axis - 1] = there[0][place]

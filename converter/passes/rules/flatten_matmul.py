@@ -1,4 +1,4 @@
-"""Transpose to NCHW + flatten + constant matrix → flatten in NHWC order + a matrix with its rows reordered."""
+"""Removes a Transpose to NCHW before flatten and matmul by reordering the rows of the constant matrix."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ def _check(match: Match, context: Context) -> str | None:
     if x.shape is None or flat.rank != 2 or product.quant_type != 0:
         return "the flattened tensor is not a matrix"
     if perm[0] != 0 or any(size < 0 for size in x.shape[1:]):
-        return "the batch moves, or a size is not known"
+        return "the batch moves, or a dimension is unknown"
     if flat.shape is None or flat.shape[1] != int(np.prod(x.shape[1:])):
-        return "the batch is not kept apart"
+        return "the batch is flattened"
     if isinstance(product.op, MatMulFusion) and (product.op.transpose_a or match.array("weight").ndim != 2):
-        return "the product does not multiply rows by one matrix"
+        return "the matmul does not multiply rows by one matrix"
     if isinstance(product.op, FullConnection) and product.op.use_axis and product.op.axis != 1:
         return "the layer flattens from another axis"
     if context.settings.training and len(set(match.value("weight").users)) > 1:
-        return "other layers read the matrix, too, and it is trained"
+        return "the matrix is shared with another layer and trained"
     return None
 
 

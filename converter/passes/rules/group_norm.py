@@ -1,6 +1,6 @@
-"""GroupNorm as exporters write it for want of an operator → GroupNormFusion.
+"""Fuses the nodes that exporters write for GroupNorm into GroupNormFusion.
 
-Reshape [N, C, ...] → [N, G, -1], InstanceNorm over each row, Reshape back; here the channels are dimension 1, so the
+Reshape [N, C, ...] → [N, G, -1], InstanceNorm over each row, Reshape back. The channels must be dimension 1, so the
 rule runs before the layout pass.
 """
 
@@ -17,7 +17,7 @@ from mslite.converter.passes.rules._common import as_float, become, float_value,
 
 
 def _reshaped(x: Pattern) -> Pattern:
-    """One Reshape or two: InstanceNorm of three dimensions is itself written with an image."""
+    """Returns a pattern of one or two Reshapes: InstanceNorm of a 3-D tensor is converted with a Reshape to 4-D."""
     once = op("Reshape", x)
     return one_of(op("Reshape", once), once)
 
@@ -27,7 +27,7 @@ _PATTERNS = (op("Reshape", op("Reshape", _NORM)), op("Reshape", _NORM))
 
 
 def _groups(match: Match) -> int | None:
-    """The number of groups when each row that is normalized is a group of channels of `x`."""
+    """Returns the number of groups if each normalized row is a group of channels of `x`, else None."""
     x, rows = match.value("x").shape, match.node("norm").inputs[0].shape
     if x is None or rows is None or len(x) < 3 or len(rows) < 3 or match.root.output.shape != x:
         return None
@@ -38,12 +38,13 @@ def _groups(match: Match) -> int | None:
 
 def _check(match: Match, context: Context) -> str | None:
     if not is_float(match.value("x")):
-        return "the normalization is built for float32 only"
+        return "the normalization supports float32 only"
     groups, x = _groups(match), match.value("x").shape
-    # In training the scale and the offset behind groups of one channel become their gamma and beta, too. Three dimensions are what
-    # the groups of others are read as.
+    # If the result is trained, groups of one channel are also fused, so that the scale and offset after them become
+    # gamma and beta.
+    # 3-D inputs are the reshaped groups of other normalizations.
     if groups is None or x is None or (groups == x[1] and (len(x) == 3 or not context.settings.training)):
-        return "the rows that are normalized are not groups of several channels"
+        return "the normalized rows are not groups of several channels"
     if any(match.array(name).dtype != np.float32 for name in ("gamma", "beta")):
         return "gamma or beta is not float32"
     return None

@@ -1,4 +1,4 @@
-"""A normalization over the pixels of each image and channel that is spelled out → ChannelsLastInstanceNorm.
+"""Fuses the arithmetic of a normalization over the pixels of each image and channel into ChannelsLastInstanceNorm.
 
 (x - mean) / sqrt(mean((x - mean)^2) + epsilon) over all dimensions between batch and channels.
 """
@@ -25,7 +25,7 @@ from mslite.converter.passes.rules._shared import REFUSAL, made_once, splits
 from mslite.converter.passes.rules.spelled_norm import FORMS, normalized_axes
 
 _AFFINE = frozenset({"AddFusion", "MulFusion", "SubFusion"})
-"""What reads gamma and beta where a normalization is spelled out."""
+"""Operators that read gamma and beta in the arithmetic of a normalization."""
 
 _NEUTRAL = {"gamma": 1.0, "beta": 0.0}
 

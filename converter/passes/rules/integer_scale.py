@@ -1,7 +1,7 @@
-"""Product of integers → float32, * scale, + bias → one product that does all of it, with the same roundings.
+"""Fuses a scale and a bias after an integer matmul or convolution into it, with the same roundings.
 
-What quantize_dynamic of onnxruntime makes of a layer: the scale is that of the activations, found at run time, times
-that of the weights.
+onnxruntime's quantize_dynamic writes a layer as: integer matmul → Cast to float32 → * scale → + bias. The scale is
+that of the activations, computed at run time, times that of the weights.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from mslite.converter.passes.rules._common import (
 
 _PRODUCTS = "MatMulInteger ConvInteger"
 _SUMS, _SCALED = 4, 5
-"""Operands of a product: without a scale, and with one."""
+"""Number of inputs without a scale, and with one."""
 
 
 def _has_operands(count: int, node: Node) -> bool:
@@ -56,11 +56,11 @@ def _check_scale(match: Match, context: Context) -> str | None:
     product, root, scale = match.node("product"), match.root, match.value("scale")
     columns, rank = last_dimension(product.output), product.output.rank
     if columns is None or rank is None or not is_float(root.output):
-        return "the number of columns is not known, or the result is not float32"
+        return "the number of columns is unknown, or the result is not float32"
     if not is_float(scale) or not _is_per_column(scale, columns) or len(scale.shape or ()) > rank:
         return "the scale is not one float32 number, or one for each column"
     product_type = next(value for value in root.inputs if value is not scale).dtype
-    return None if product_type is DataType.FLOAT32 else "the sums do not become float32"
+    return None if product_type is DataType.FLOAT32 else "the sums are not cast to float32"
 
 
 def _add_scale(match: Match, graph: Graph) -> None:
@@ -71,7 +71,7 @@ def _add_scale(match: Match, graph: Graph) -> None:
 def _check_bias(match: Match, context: Context) -> str | None:
     columns = last_dimension(match.node("product").output)
     if columns is None or not broadcast_keeps_rank(match.root, match.value("bias")):
-        return "the number of columns is not known"
+        return "the number of columns is unknown"
     return None if per_channel(match.array("bias"), columns) is not None else "the addend is not one per column"
 
 

@@ -1,4 +1,4 @@
-"""A normalization that is spelled out → LayerNormFusion.
+"""Fuses the arithmetic of a layer normalization into LayerNormFusion.
 
 (x - mean) / sqrt(mean((x - mean)^2) + epsilon), with or without * gamma + beta, over the last dimensions.
 """
@@ -18,11 +18,11 @@ from mslite.converter.passes.rules._shared import REFUSAL, made_once, splits
 from mslite.converter.passes.rules.spelled_norm import FORMS, normalized_axes
 
 _AFFINE = frozenset({"AddFusion", "MulFusion", "SubFusion"})
-"""What reads gamma and beta where a normalization is spelled out."""
+"""Operators that read gamma and beta in the arithmetic of a normalization."""
 
 
 def _begin(match: Match) -> int | None:
-    """The first normalized dimension when all from there on are normalized."""
+    """Returns the first normalized dimension if all dimensions from there on are normalized, else None."""
     rank = match.value("x").rank
     if rank is None:
         return None
@@ -40,7 +40,7 @@ def _check(match: Match, context: Context) -> str | None:
         return "the normalized dimensions are not the last ones"
     sizes = x.shape[begin:]
     if any(size < 0 for size in sizes):
-        return "the normalized sizes are not known"
+        return "the normalized dimensions are unknown"
     for name in ("gamma", "beta"):
         if name in match.values and _parameters(match.value(name), sizes) is None:
             return f"{name} does not cover the normalized dimensions"
@@ -50,7 +50,7 @@ def _check(match: Match, context: Context) -> str | None:
 
 
 def _parameters(parameter: Value, sizes: tuple[int, ...]) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]] | None:
-    """gamma or beta with exactly the normalized dimensions."""
+    """Returns gamma or beta broadcast to the normalized dimensions, or None."""
     data = parameter.array()
     if data.dtype != np.float32 or any(size < 0 for size in sizes):
         return None
@@ -89,7 +89,7 @@ def _rewrite(match: Match, graph: Graph) -> None:
 
 
 def _affine_rewrite(match: Match, graph: Graph) -> None:
-    """gamma and beta onto a LayerNormFusion that has none yet."""
+    """Adds gamma and beta to a LayerNormFusion without them."""
     norm, root = match.node("norm"), match.root
     x = norm.inputs[0]
     assert isinstance(norm.op, LayerNormFusion)
@@ -110,7 +110,7 @@ def _affine_check(match: Match, context: Context) -> str | None:
         return "the normalization has gamma and beta already"
     x = norm.inputs[0]
     if x.rank is None or x.shape is None or norm.op.begin_norm_axis != norm.op.begin_params_axis:
-        return "the shape is not known"
+        return "the shape is unknown"
     sizes = x.shape[norm.op.begin_norm_axis % x.rank :]
     if any(_parameters(match.value(name), sizes) is None for name in ("gamma", "beta")):
         return "gamma or beta do not cover the normalized dimensions"

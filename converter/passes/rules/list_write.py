@@ -1,8 +1,9 @@
-"""Writing one row of a tensor, as TensorFlow Lite's converter spells it in loops that collect their results.
+"""Fuses the nodes that TensorFlow Lite's converter writes for setting a row of a tensor in a loop.
 
     concat(slice(x, [0, 0..], [i, -1..]), row, slice(x, [i + 1, 0..], [-1, -1..])) → ScatterNdUpdate(x, [[i]], row)
 
-The slices change their size from round to round; the result does not, and needs no copy where nothing else reads x.
+The sizes of the slices change in each iteration; ScatterNdUpdate has constant sizes, and needs no copy if nothing else
+reads x.
 """
 
 from __future__ import annotations
@@ -38,13 +39,13 @@ def _is_join_of_three(node: Node) -> bool:
 
 
 def _cuts_all_axes(node: Node) -> bool:
-    """Begin and size stand for the axes in their order."""
+    """Returns whether begin and size are for all axes in order."""
     axes, rank = tuple(getattr(node.op, "axes", ())), node.inputs[0].rank
     return rank is not None and axes in ((), tuple(range(rank)))
 
 
 def _sizes(index: Pattern, others: int) -> Pattern:
-    """[index, others..]."""
+    """Returns a pattern of the vector [index, others..]."""
     return op("Concat", op("Reshape", index), _all(others), where=_is_join_of_two)
 
 
@@ -59,10 +60,10 @@ def _check(match: Match, context: Context) -> str | None:
     if index.dtype not in (DataType.INT32, DataType.INT64) or index.shape is None or math.prod(index.shape) != 1:
         return "the index is not one integer"
     if x.shape is None or any(size < 0 for size in x.shape[1:]) or row.shape != (1, *x.shape[1:]):
-        return "what is written is not known to be one row"
+        return "the written value is not one row"
     records = [(value.dtype, value.quant) for value in (x, row, match.root.output)]
     if any(record != records[0] for record in records):
-        return "the row is quantized in another way"
+        return "the row has other quantization parameters"
     return None
 
 

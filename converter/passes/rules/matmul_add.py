@@ -1,4 +1,4 @@
-"""Matrix product + constant vector → the product's bias."""
+"""Folds the addition of a constant vector into the bias of a matmul."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ def _check(match: Match, context: Context) -> str | None:
     matmul = match.node("matmul")
     columns = last_dimension(matmul.output)
     if columns is None or matmul.output.rank is None or matmul.output.rank < 2:
-        return "the number of columns is not known"
+        return "the number of columns is unknown"
     if any((value.rank or 0) < 2 for value in matmul.inputs[:2]):
-        return "a product with a vector has no columns"
+        return "a matmul with a vector has no columns"
     if not broadcast_keeps_rank(match.root, match.value("bias")) or per_channel(match.array("bias"), columns) is None:
         return "the addend is not one float32 number per column"
     if len(matmul.inputs) > 2 and (matmul.inputs[2].data is None or matmul.inputs[2].data.size not in (1, columns)):
-        return "the product has a bias that is not constant"
+        return "the matmul has a bias that is not constant"
     if match.value("bias").quant or any(value.quant for value in matmul.inputs[2:]):
         return "a bias is quantized"
-    is_whole = len(matmul.inputs) < 3 and match.value("bias").shape == (columns,)  # and stays the same constant
+    is_whole = len(matmul.inputs) < 3 and match.value("bias").shape == (columns,)  # the constant itself is the bias
     if not is_whole and shares((match.value("bias"), *matmul.inputs[2:]), context):
         return REFUSAL
     return None

@@ -1,7 +1,7 @@
-"""Matrix product with a constant operand * constant → folded into the constant operand (and the bias).
+"""Folds the multiplication of a matmul by a scalar into its constant input and its bias.
 
-The factor may stand behind reshapes and transposes when it is one number: that is how the scale of attention scores
-reaches the projection of the queries.
+Reshapes, transposes and a matmul of two activations may be between them. In this way the scale of attention scores is
+folded into the projection of the queries.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ _DIVISION = op("DivFusion", value("x"), const("factor"), name="mul", where=is_pl
 
 
 def _way(x: Value, kept: Collection[Value]) -> list[Node]:
-    """The nodes from the producer of `x` back to a product with a constant that scales `x` when it is scaled: through
-    operators that only move elements, and through the operands of a product of two activations. All results on the way
-    are read once, and none of them is in `kept`. Empty when there is none."""
+    """Returns the nodes from the producer of `x` back to a matmul with a constant, through which a factor can be moved.
+
+    These are operators that only move elements, and matmuls of two activations. Each of their outputs has one reader
+    and is not in `kept`. Empty if there is no such path."""
     node = x.producer
     if node is None or len(node.outputs[0].users) != 1 or x in kept:
         return []
@@ -44,15 +45,15 @@ def _way(x: Value, kept: Collection[Value]) -> list[Node]:
 
 def _check(match: Match, context: Context) -> str | None:
     if match.value("x").is_constant or scalar(match.value("factor")) is None:
-        return "the factor is not one number"
+        return "the factor is not a scalar"
     if match.array("factor").dtype != np.float32 or match.value("x").shape != match.root.output.shape:
         return "the factor is not float32, or changes the shape"
     way = _way(match.value("x"), context.graph_outputs)
     if not way or match.value("x") in way[-1].inputs:
-        return "it does not scale a matrix product whose result is used once"
+        return "it does not scale a matmul with one reader"
     product = way[-1]
     if not is_plain(product) or any(v.data is None or v.data.dtype != np.float32 for v in product.inputs[1:]):
-        return "the product has an activation, or no constant float32 operand"
+        return "the matmul has an activation, or no constant float32 input"
     if shares(product.inputs[1:], context):
         return REFUSAL
     if match.root.op.name == "DivFusion" and scalar(match.value("factor")) == 0:
@@ -67,11 +68,11 @@ def _rewrite(match: Match, graph: Graph) -> None:
     factor = number if match.root.op.name == "MulFusion" else np.float32(1.0) / number
     scaled = [float_value(f"{value.name}_scaled", as_float(value) * factor) for value in product.inputs[1:]]
     product.set_inputs([product.inputs[0], *scaled])
-    for node in way:  # these values are others than the source's of the same names
+    for node in way:  # these values differ from those of the source, so they get other names
         node.output.name = f"{node.output.name}_scaled"
     match.value("x").name = match.root.output.name
     if not bypass(graph, match.root, match.value("x")):
-        raise AssertionError("the result of a node can always take over the name of an output")
+        raise AssertionError("the output of a node can always take over the name of a graph output")
 
 
 RULE = Rule("MatMulMulFusion", (_PATTERN, _DIVISION), _rewrite, _check, shared=True)

@@ -1,4 +1,4 @@
-"""A normalization of images or rows, * constant or + constant → folded into gamma and beta."""
+"""Folds a multiplication by or an addition of a constant after a normalization into gamma and beta."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from mslite.converter.passes.rules._shared import REFUSAL, is_neutral, is_shared
 
 
 def _parameter_shape(norm: Node) -> tuple[int, ...] | None:
-    """The shape with which gamma broadcasts against the input: channels, or the normalized sizes of RmsNorm."""
+    """Returns the shape of gamma for broadcasting with the input: channels, or the normalized dimensions of RmsNorm."""
     shape = norm.inputs[0].shape
     if shape is None:
         return None
@@ -38,7 +38,7 @@ def _parameter_shape(norm: Node) -> tuple[int, ...] | None:
 
 
 def _vector(data: Array, sizes: tuple[int, ...]) -> Float | None:
-    """A constant operand that varies along the parameters' dimensions only, as one number per parameter."""
+    """Returns a constant that varies along the dimensions of gamma only as a flat vector, else None."""
     if data.dtype != np.float32:
         return None
     while data.ndim > len(sizes) and data.shape[0] == 1:
@@ -50,7 +50,7 @@ def _vector(data: Array, sizes: tuple[int, ...]) -> Float | None:
 
 
 def _parameters(norm: Node) -> list[Value]:
-    """gamma and beta as they are; an operator without them has none."""
+    """Returns gamma and beta; empty if the operator has no parameters."""
     return list(norm.inputs[1:])
 
 
@@ -62,7 +62,7 @@ def _check(match: Match, context: Context) -> str | None:
         return "gamma or beta is not float32"
     sizes = _parameter_shape(norm)
     if sizes is None or not broadcast_keeps_rank(norm, match.value("constant")):
-        return "the shape is not known, or changes"
+        return "the shape is unknown, or changes"
     if _vector(match.array("constant"), sizes) is None:
         return "the constant is not one float32 number per parameter"
     if isinstance(norm.op, RmsNorm) and "mul" not in match.nodes:
@@ -73,19 +73,19 @@ def _check(match: Match, context: Context) -> str | None:
 
 
 def _changed(norm: Node, root: Node) -> list[Value]:
-    """What of gamma and beta becomes another constant."""
+    """Returns the parameters that the rewrite would change."""
     return _parameters(norm)[0 if root.op.name == "MulFusion" else 1 :]
 
 
 def _takes_over(norm: Node, root: Node) -> bool:
-    """Whether the constant of `root` becomes gamma or beta as it is."""
+    """Returns whether the constant of `root` becomes gamma or beta unchanged."""
     changed = _changed(norm, root)
     number = 1.0 if root.op.name == "MulFusion" else 0.0
     return all(is_neutral(value, expected) for value, expected in zip(changed, (number, 0.0), strict=False))
 
 
 def _shared_check(match: Match, context: Context) -> str | None:
-    """A normalization that is applied in several places has one gamma and one beta, which stay one each."""
+    """Returns a reason if the rewrite would split the gamma or beta of a normalization that is used several times."""
     norm, root, constant = match.node("norm"), match.root, match.value("constant")
     if not is_shared(constant):
         others = (value for value in _changed(norm, root) if not is_neutral(value, 1.0) and not is_neutral(value, 0.0))
@@ -132,7 +132,7 @@ def _rewrite(match: Match, graph: Graph) -> None:
 
 
 def _trained_once(match: Match, data: Float) -> list[Value]:
-    """gamma and beta of a model that is trained: what does not change stays the same constant, and so does what is shared."""
+    """Returns gamma and beta for a model that is trained: unchanged and shared parameters stay the same constants."""
     norm, name, added = match.node("norm"), match.root.name, match.value("constant")
     own = _parameters(norm)
     if "mul" in match.nodes:

@@ -1,4 +1,5 @@
-"""Batch normalization with constant statistics, and x * constant + constant → ScaleFusion over the last dimension."""
+"""Fuses batch normalization with constant statistics, or x * constant + constant, into ScaleFusion over the last
+dimension."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Rectifiers that exporters spell out in arithmetic.
+"""Fuses the arithmetic that exporters write for rectifiers.
 
 max(x, 0) → RELU, min(RELU(x), 6) → RELU6;
 RELU(x) - slope * RELU(-x), RELU(x) + slope * min(x, 0), RELU(x) + slope * (x - |x|) / 2 and max(x, slope * x) → LEAKY_RELU
-for one slope, PReLUFusion for one per channel.
+for one slope, PReLUFusion for per-channel slopes.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _PATTERNS = (
 
 
 def _slope(match: Match) -> Float | None:
-    """One slope, or one for each channel."""
+    """Returns one slope or per-channel slopes, or None."""
     channels = last_dimension(match.value("x"))
     data = match.array("slope")
     if data.size == 1:
@@ -109,7 +109,7 @@ PRELU = Rule("PReluFusion", _PATTERNS, _rewrite, _check)
 def _limit_check(match: Match, context: Context) -> str | None:
     x = match.value("x")
     if not is_float(x):
-        return "the activation is built for float32 only"
+        return "the activation supports float32 only"
     return None if x.shape == match.root.output.shape else "the limit changes the shape"
 
 

@@ -1,4 +1,4 @@
-"""x / sqrt(mean(x^2) + epsilon), spelled out over the last dimensions → RmsNorm."""
+"""Fuses the arithmetic x / sqrt(mean(x^2) + epsilon) over the last dimensions into RmsNorm."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The arithmetic in which exporters write (x - mean) / sqrt(variance + epsilon), as patterns.
+"""Patterns of the arithmetic that exporters write for (x - mean) / sqrt(variance + epsilon).
 
-Names in a match: `x`, `mean_axes`, `variance_axes`, `epsilon`, and where the form includes them `gamma` and `beta`.
+Names in a match: `x`, `mean_axes`, `variance_axes`, `epsilon`, and in some forms `gamma` and `beta`.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ def _is_mean(node: Node) -> bool:
 
 
 def mean(x: Pattern, name: str) -> Call:
-    """The mean of `x` over the constant axes `<name>_axes`; the dimensions stay."""
+    """Returns a pattern of the mean of `x` over the constant axes `<name>_axes` with keep_dims."""
     return op("ReduceFusion", x, const(f"{name}_axes"), name=name, where=_is_mean)
 
 
 def square(x: Pattern) -> Pattern:
-    """x^2 in its three spellings."""
+    """Returns a pattern of x^2 in its three forms."""
     return one_of(
         op("PowFusion", x, number(2.0), where=lambda node: node.op.scale == 1 and node.op.shift == 0),  # type: ignore[attr-defined]
         op("Square", x),
@@ -40,12 +40,12 @@ def square(x: Pattern) -> Pattern:
 
 
 def with_epsilon(x: Pattern) -> Call:
-    """x + epsilon."""
+    """Returns a pattern of x + epsilon."""
     return op("AddFusion", x, const("epsilon", lambda data: data.size == 1), commutative=True, where=is_plain)
 
 
 def inverse_root(x: Pattern) -> Pattern:
-    """1 / sqrt(x)."""
+    """Returns a pattern of 1 / sqrt(x)."""
     root = op("Sqrt", x)
     return one_of(op("Rsqrt", x), op("Reciprocal", root), op("DivFusion", number(1.0), root, where=is_plain))
 
@@ -77,5 +77,5 @@ FORMS: tuple[Call, ...] = (*_TENSORFLOW, *_PLAIN)
 
 
 def normalized_axes(axes: Value, rank: int) -> list[int]:
-    """The contents of an axes operand, sorted, counted from the front."""
+    """Returns the elements of an axes input, sorted and non-negative."""
     return sorted(int(axis) % rank for axis in axes.array().reshape(-1))

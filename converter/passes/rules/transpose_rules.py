@@ -1,4 +1,4 @@
-"""Transposes and reshapes that follow each other, or go into a matrix product."""
+"""Merges successive transposes or reshapes, and fuses transposes into a matmul."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ TRANSPOSE = Rule(
 def _reshape_check(match: Match, context: Context) -> str | None:
     shape = match.root.output.shape
     if shape is None or sum(size < 0 for size in shape) > 1 or 0 in shape:
-        return "the resulting shape has more than one unknown size"
+        return "the resulting shape has more than one dynamic dimension"
     return None
 
 
@@ -76,9 +76,9 @@ def _swaps_last_two(node: Node) -> bool:
 
 def _flag_check(match: Match, context: Context) -> str | None:
     if match.root.quant_type != 0:
-        return "the product is quantized"
+        return "the matmul is quantized"
     if not any(v.producer is not None and _is_swap(v.producer) for v in match.root.inputs[:2]):
-        return "no operand is transposed in its last two dimensions"
+        return "no input is transposed in its last two dimensions"
     return None
 
 

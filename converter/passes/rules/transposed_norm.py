@@ -1,6 +1,6 @@
-"""Transpose → InstanceNorm → Transpose, the form in which files hold it → ChannelsLastInstanceNorm.
+"""Fuses Transpose → InstanceNorm → Transpose, as in `.ms` files, into ChannelsLastInstanceNorm.
 
-An activation behind the normalization, which converters leave between the two, stays behind it.
+An activation between the normalization and the second Transpose stays after the normalization.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PATTERNS = (
 def _check(match: Match, context: Context) -> str | None:
     before, after = (tuple(int(axis) for axis in match.array(name).reshape(-1)) for name in ("before", "after"))
     if len(before) < 3 or after != channels_last(len(before)) or before != inverse(after):
-        return "the Transposes do not take channels to dimension 1 and back"
+        return "the Transposes do not move channels to dimension 1 and back"
     inner = [match.nodes[name] for name in ("norm", "activation") if name in match.nodes]
     if any(node.output in context.graph_outputs or len(node.output.users) > 1 for node in inner):
         return "the result in NCHW is used elsewhere"

@@ -1,2 +1,4 @@
-"""Rewrites a finished graph for one version of MindSpore Lite (`--targetVersion`): what its runtime lacks is written in what it
-has, exactly or between casts; what is left is unsupported."""
+"""Lowers a finished graph for one version of MindSpore Lite (`--targetVersion`).
+
+Operators without a kernel in that version are replaced by others, exactly or between casts; the rest is unsupported.
+"""

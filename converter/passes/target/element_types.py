@@ -1,4 +1,4 @@
-"""Nodes whose element types a version has no kernel for compute in others, between casts."""
+"""Inserts casts around nodes if a version has no kernel for their element types."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _EXCLUDED = frozenset(
     {"Cast", "QuantDTypeCast", "PartialFusion", "Switch", "SwitchLayer", "Call", "MatMulFusion", "FullConnection", "Unique", "ScatterNd",
      "ScatterNdUpdate", "Size", "Rank", "Shape"}
 )  # fmt: skip
-"""About types, about sizes, or sums of large integers."""
+"""Operators that convert types, return sizes, or add large integers."""
 _TYPED = frozenset(
     {
         "Equal",
@@ -35,14 +35,14 @@ _TYPED = frozenset(
         "ArgMinFusion",
     }
 )
-"""Operators whose results have a type of their own."""
+"""Operators with an output type that does not depend on the input type."""
 _DATA = {"Gather": 1, "GatherNd": 1, "Reshape": 1, "Transpose": 1, "StridedSlice": 1, "SliceFusion": 1, "TileFusion": 1,
          "BroadcastTo": 1, "ExpandDims": 1, "ReduceFusion": 1, "PadFusion": 1, "TopKFusion": 1, "CumSum": 1, "OneHot": 0}  # fmt: skip
-"""How many operands are data, where the others are indices and shapes."""
+"""Number of data inputs; the other inputs are indices and shapes."""
 
 
 def compute_in_other_types(module: Module, context: Context, version: Version) -> bool:
-    """Puts casts around nodes that the version refuses and takes in another type. True where there were such."""
+    """Inserts casts around nodes that the version supports in another type only. Returns whether there were any."""
     names: list[str] = []
     for graph in module.graphs:
         casts: dict[tuple[Value, DataType], Value] = {}
@@ -52,8 +52,9 @@ def compute_in_other_types(module: Module, context: Context, version: Version) -
     if names:
         shown = ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")
         context.note(
-            f"{version.title} has no kernel for the types of {shown}: computed in others, between casts; float32 holds whole numbers "
-            "up to 16 777 216"
+            f"{version.title} has no kernel for the types of {shown}: other types are used, between casts; float32 "
+            "represents integers "
+            "exactly up to 16 777 216"
         )
     return bool(names)
 
@@ -78,7 +79,7 @@ def _between_casts(graph: Graph, node: Node, casts: dict[tuple[Value, DataType],
         if all(value.dtype is wanted for value in data):
             continue
         if wanted is DataType.INT32 and any(value.dtype is DataType.FLOAT32 for value in data):
-            continue  # would cut off what stands behind the point
+            continue  # would truncate fractions
         if not all(_has_way_back(_result(node, value, wanted), value.dtype, version) for value in node.outputs):
             continue
         attempt = _as_if(node, count, wanted)
@@ -91,13 +92,13 @@ def _between_casts(graph: Graph, node: Node, casts: dict[tuple[Value, DataType],
 
 
 def _has_way_back(given: DataType, wanted: DataType, version: Version) -> bool:
-    """Whether results become the type that they had, if through float32 or by a comparison."""
+    """Returns whether an output can be cast back to its type, directly, via float32 or by a comparison."""
     through = wanted is DataType.BOOL or has_cast(DataType.FLOAT32, wanted, version)
     return given is wanted or has_cast(given, wanted, version) or through
 
 
 def _as_if(node: Node, count: int, wanted: DataType) -> Node:
-    """The node as it would be on operands of the type `wanted`."""
+    """Returns a copy of the node with data inputs of the type `wanted`."""
     operands = [Value(value.name, wanted, value.shape, data=None if value.data is None else value.data.astype(numpy_type(wanted)),
                       format=value.format) for value in node.inputs[:count]]  # fmt: skip
     outputs = tuple(

@@ -1,4 +1,4 @@
-"""Nodes on stored integers that a version has no kernel for compute on the float values, between casts."""
+"""Makes quantized nodes compute in float, between casts, if a version has no integer kernel for them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FULL_BIAS = DataType.INT32
 
 
 def compute_on_reals(module: Module, context: Context, version: Version) -> bool:
-    """Puts casts around nodes on int8 that the version refuses. True where there were such."""
+    """Inserts casts around int8 nodes that the version does not support. Returns whether there were any."""
     names: list[str] = []
     for graph in module.graphs:
         casts: dict[Value, Value] = {}
@@ -29,7 +29,8 @@ def compute_on_reals(module: Module, context: Context, version: Version) -> bool
     if names:
         shown = ", ".join(f"'{name}'" for name in names[:3]) + (", ..." if len(names) > 3 else "")
         context.note(
-            f"{len(names)} operators on integers have no kernel in MindSpore Lite {version.label} and compute in float32: {shown}"
+            f"{len(names)} quantized operators have no kernel in MindSpore Lite {version.label} and compute in "
+            f"float32: {shown}"
         )
     return bool(names)
 
@@ -65,7 +66,7 @@ def _between_casts(graph: Graph, node: Node, casts: dict[Value, Value]) -> None:
 
 
 def _real(graph: Graph, node: Node, index: int, casts: dict[Value, Value]) -> Value:
-    """The float values that operand `index` stands for."""
+    """Returns input `index` dequantized."""
     value = node.inputs[index]
     if not value.quant or value.dtype not in (DataType.INT8, _FULL_BIAS):
         return value
@@ -80,7 +81,8 @@ def _real(graph: Graph, node: Node, index: int, casts: dict[Value, Value]) -> Va
 
 
 def requantize_through_reals(module: Module, version: Version) -> bool:
-    """Casts from int8 to int8 that the version computes wrong become two. True where there were such."""
+    """Splits casts from int8 to int8, which the version computes incorrectly, into two. Returns whether there were
+    any."""
     found = False
     for graph in module.graphs:
         for node in list(graph.nodes):
@@ -99,8 +101,9 @@ def requantize_through_reals(module: Module, version: Version) -> bool:
 
 
 def restate_channels(module: Module, context: Context, version: Version) -> bool:
-    """Constants whose records the version would take for those of another dimension, and such in fewer bits as it does not load, become
-    float values. True where there were such."""
+    """Dequantizes constants with scales that the version would apply to another dimension, and weights with fewer bits
+    that it does
+    not load. Returns whether there were any."""
     found, narrow = False, 0
     for graph in module.graphs:
         for node in graph.nodes:
@@ -114,13 +117,15 @@ def restate_channels(module: Module, context: Context, version: Version) -> bool
                     narrow += is_narrow
     if narrow:
         context.note(
-            f"{narrow} weights are stored in float32: {version.title} does not load products whose weights have fewer bits"
+            f"{narrow} weights are stored in float32: {version.title} does not load these weights in fewer bits"
         )
     return found
 
 
 def leave_activations_real(module: Module, context: Context, version: Version) -> bool:
-    """Takes out roundings of activations at run time, of which the version has none: their layers read the float values."""
+    """Removes DynamicQuant nodes that the version does not support: their layers read float activations. Returns
+    whether there were
+    any."""
     count = 0
     for graph in module.graphs:
         for node in list(graph.nodes):
@@ -131,24 +136,25 @@ def leave_activations_real(module: Module, context: Context, version: Version) -
             graph.replace_uses(node.output, node.inputs[0])
             graph.remove(node)
             count += 1
-    if version < Version.V2_0:  # a kind that they do not know: they would take stored weights for float values
+    if version < Version.V2_0:  # these versions do not support this type and would read quantized weights as float
         for node in (node for graph in module.graphs for node in graph.nodes):
             if node.quant_type is QuantType.QUANT_DYNAMIC:
                 node.quant_type = QuantType.QUANT_WEIGHT
     if count:
         context.note(
-            f"{count} roundings of activations to 8 bits are left out: MindSpore Lite {version.label} has no DynamicQuant here; "
-            "their layers, whose weights stay 8 bits wide in the file, compute on float values"
+            f"{count} DynamicQuant nodes are removed: MindSpore Lite {version.label} does not support them here; "
+            "their layers compute in float, with 8-bit weights in the file"
         )
     return bool(count)
 
 
 def note_roundings(module: Module, context: Context, version: Version) -> None:
-    """Says that the version's own integer kernels round differently from mslite's."""
+    """Adds a note that the version's integer kernels round differently from mslite's."""
     count = sum(node.quant_type is QuantType.QUANT_ALL for graph in module.graphs for node in graph.nodes)
     if count and version < Version.V2_7:
-        more = " (sums and averages two)" if version < Version.V2_0 else ""
+        more = " (two for sums and averages)" if version < Version.V2_0 else ""
         context.note(
-            f"{version.title} rounds differently from mslite in {count} operators on int8: each result is within a step of the exact one{more}, "
-            "which adds up in deep networks"
+            f"{version.title} rounds differently from mslite in {count} int8 operators: results are within one "
+            "quantization step of the "
+            f"exact ones{more}; the differences accumulate in deep networks"
         )

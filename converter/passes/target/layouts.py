@@ -1,4 +1,4 @@
-"""Layouts of constants that a version takes for those of results."""
+"""Changes the layout of constants that a version would use as the layout of outputs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from mslite.converter.mindir.ops.enums import Format
 
 
 def state_layouts(module: Module, version: Version) -> None:
-    """Gives constants the layout that all results have."""
+    """Gives these constants the layout NHWC, which all outputs have."""
     for graph in module.graphs:
         for node in graph.nodes:
             if not takes_layout_of_constant(node, version):

@@ -1,4 +1,4 @@
-"""The pass that rewrites a model for a version of MindSpore Lite, and says what is unsupported."""
+"""Lowers a model for a version of MindSpore Lite, and checks that the version supports the result."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from mslite.converter.passes.target.results import compute_results
 from mslite.converter.passes.target.writer import DECOMPOSITIONS, Writer
 
 _MAX_ROUNDS = 6
-_REMEDY = "Leave --targetVersion out, or name a version that runs it"
+_REMEDY = "Leave out --targetVersion, or choose a version that runs it"
 _NAME = "target version"
-"""Under which the context keeps why a node is not decomposed."""
+"""The rule name of refused decompositions in the context."""
 
 
 def lower(module: Module, context: Context) -> None:
-    """Writes every node that the target version refuses in what it has, as far as that can be done."""
+    """Replaces nodes that the target version does not support by nodes that it supports, if possible."""
     version = context.settings.target
     if version is None:
         return
@@ -53,7 +53,7 @@ def lower(module: Module, context: Context) -> None:
 
 
 def check_target(module: Module, context: Context) -> None:
-    """Raises ConversionError with everything for which the target version does not run the model."""
+    """Raises ConversionError with all nodes that the target version does not support."""
     version = context.settings.target
     if version is None:
         return
@@ -67,7 +67,7 @@ def check_target(module: Module, context: Context) -> None:
 
 
 def _explained(one: Blocker, reason: str | None) -> Blocker:
-    """With why it is not written in other operators, and what to do now."""
+    """Returns the blocker with the reason why the node cannot be lowered, and the remedy."""
     whole = one.reason if reason is None else f"{one.reason}; {reason}"
     return Blocker(one.node, one.operator, whole, _REMEDY, one.attribute)
 

@@ -1,4 +1,4 @@
-"""Results of graphs that no node of theirs computes."""
+"""Inserts nodes for graph outputs that are inputs or constants."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from mslite.converter.mindir.ops.rearrange import Reshape
 
 
 def compute_results(module: Module, version: Version) -> None:
-    """Gives every result that is an operand of its graph, or a constant, a node that writes it: 1.x and 2.x read the results of
-    nodes only, and end the process at a graph without nodes."""
+    """Inserts a node before each graph output that is an input of the graph or a constant.
+
+    1.x and 2.x support outputs of nodes only, and crash at a graph without nodes."""
     for graph in module.graphs:
         given = {
             id(value): _copied(graph, value) for value in graph.outputs if value in graph.inputs or value.is_constant

@@ -1,4 +1,4 @@
-"""What writes the nodes that stand for one, and the table of those who do."""
+"""Creates the nodes that replace a node, and registers decompositions of operators."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mslite.converter.passes.inference import infer_node
 
 
 class Writer:
-    """Writes nodes that replace `node`; each knows the types and shapes of its results at once."""
+    """Creates nodes that replace `node`; types and shapes of their outputs are inferred immediately."""
 
     def __init__(self, graph: Graph, node: Node, context: Context) -> None:
         self.graph = graph
@@ -26,19 +26,19 @@ class Writer:
         self._nodes: list[Node] = []
 
     def const(self, data: npt.ArrayLike, dtype: npt.DTypeLike = np.float32, name: str = "") -> Value:
-        """A constant."""
+        """Returns a constant."""
         return constant(f"{self.node.name}/{name or 'constant'}", np.asarray(data, dtype, order="C"), Format.NHWC)
 
     def ints(self, *numbers: int) -> Value:
-        """A vector of int32."""
+        """Returns a constant int32 vector."""
         return self.const(numbers, np.int32)
 
     def emit(self, op: Operator, *inputs: Value) -> Value:
-        """The result of a new node."""
+        """Adds a node and returns its output."""
         return self.many(op, inputs, 1)[0]
 
     def many(self, op: Operator, inputs: Sequence[Value], count: int) -> tuple[Value, ...]:
-        """The `count` results of a new node."""
+        """Adds a node and returns its `count` outputs. Raises Blocked if the node is invalid."""
         name = f"{self.node.name}/{op.name}_{len(self._nodes)}"
         outputs = tuple(
             Value(name if count == 1 else f"{name}:{index}", DataType.UNKNOWN, format=Format.NHWC)
@@ -52,17 +52,18 @@ class Writer:
         return outputs
 
     def drop(self) -> None:
-        """Forgets what was written."""
+        """Discards the added nodes."""
         for node in self._nodes:
             node.set_inputs(())
 
     def finish(self, results: Sequence[Value]) -> None:
-        """Lets `results` take the place of the node's outputs, which keep their names, types and shapes."""
+        """Replaces the node by the added nodes; `results` replace its outputs, which keep their names, types and
+        shapes."""
         position = self.graph.nodes.index(self.node)
         for old, new in zip(self.node.outputs, results, strict=True):
             maker = new.producer
             if maker is None or maker not in self._nodes:
-                raise ValueError(f"'{self.node.name}' has to be written by nodes of its own")
+                raise ValueError(f"'{self.node.name}': each result must be an output of an added node")
             for user in list(new.users):
                 user.set_inputs([old if value is new else value for value in user.inputs])
             maker.outputs = tuple(old if value is new else value for value in maker.outputs)
@@ -73,15 +74,16 @@ class Writer:
 
 
 Decomposition = Callable[[Node, Writer, Version], Sequence[Value] | None]
-"""Writes a node in operators that the version has and returns what stands for its outputs; None where it is not made for the
-node. Raises Blocked where it cannot."""
+"""A function that adds nodes which the version supports and returns the values that replace the node's outputs.
+Returns None if it
+does not apply to the node; raises Blocked if the node cannot be lowered."""
 
 DECOMPOSITIONS: dict[str, list[Decomposition]] = {}
-"""Operator -> what is tried, in this order."""
+"""Operator -> decompositions, tried in this order."""
 
 
 def decomposes(names: str) -> Callable[[Decomposition], Decomposition]:
-    """Registers the decomposition of the blank-separated operators."""
+    """Registers a decomposition for the blank-separated operators."""
 
     def register(function: Decomposition) -> Decomposition:
         for name in names.split():

@@ -1,10 +1,10 @@
-"""Gradient rules, one per operator: from the gradient of a node's result to those of its operands.
+"""Gradient rules, one per operator: compute the gradients of a node's inputs from the gradient of its output.
 
-A rule returns one entry per operand: a value of the operand's shape, or None where nothing depends on it. It is asked for nodes
-whose fused activations were taken apart (`normalize.py`).
+A rule returns one entry per input: a value of the input's shape, or None if the gradient is not needed. It is called
+for nodes without fused activations (`normalize.py`).
 """
 
-from mslite.converter.training.gradients import (  # each of them adds its rules to the table
+from mslite.converter.training.gradients import (  # registers the rules
     blocks,
     functions,
     indexing,

@@ -1,4 +1,4 @@
-"""Movements between blocks of pixels, rows and channels: each is undone by another."""
+"""Gradients of SpaceToBatch, SpaceToDepth, their inverses and Reverse: each gradient is the inverse operator."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def _rest(call: Call, dx: Value) -> Gradients:
 
 
 def _blocks(call: Call, block: Shape | None, margins: object) -> tuple[Shape, _Margins]:
-    """Sizes of blocks, and what is cut off or added at their edges: attributes, or constant operands."""
+    """Returns the block sizes, and the paddings or crops, from attributes or constant inputs."""
     if len(call.node.inputs) > 2:
         sizes, pairs = (value.data for value in call.node.inputs[1:3])
         if sizes is None or pairs is None:
-            raise NoGradientError("the sizes of its blocks are not constant")
+            raise NoGradientError("its block sizes are not constant")
         return _integers(sizes), tuple(_integers(pair) for pair in pairs.reshape(-1, 2))
     sizes = np.asarray(block or (), np.int64)
     pairs = np.zeros((sizes.size, 2)) if not margins else np.asarray(margins)
@@ -72,7 +72,7 @@ def _depth_to_space(call: Call, dy: Value) -> Gradients:
     size = call.op.block_size
     if call.op.mode != "CRD":
         return [call.add(SpaceToDepth(block_size=size, format=Format.NHWC), "x", [dy], call.shape(0))]
-    batch, height, width, channels = call.shape(0)  # the block stands behind the channel
+    batch, height, width, channels = call.shape(0)  # the block is after the channel
     whole = (batch, height, size, width, size, channels // size**2)
     order = (0, 1, 3, 5, 2, 4)
     blocks = call.build.reshaped(dy, whole, call.name("blocks"))

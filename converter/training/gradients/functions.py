@@ -1,4 +1,4 @@
-"""Functions of single numbers, of one operand and of two."""
+"""Gradients of element-wise functions of one and two inputs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _activation(call: Call, dy: Value) -> Gradients:
     if kind is ActivationType.SIGN:
         return [None]
     if kind is ActivationType.UNKNOWN:
-        raise NoGradientError(f"{kind.name} has no gradient here")
+        raise NoGradientError(f"the gradient of {kind.name} is not supported")
     if kind is ActivationType.GELU and op.approximate:
         kind = ActivationType.FAST_GELU
     x = call.node.inputs[0]
@@ -45,12 +45,12 @@ def _activation(call: Call, dy: Value) -> Gradients:
 
 
 def _gate(call: Call, dy: Value, x: Value, what: str) -> Value:
-    """dy where x > 0, else 0."""
+    """Returns dy where x > 0, else 0."""
     return call.add(training.ActivationGrad(activation_type=ActivationType.RELU), what, [dy, x], call.shape(0))
 
 
 def _above(call: Call, dy: Value, x: Value, low: float) -> Value:
-    """dy where x > low, else 0."""
+    """Returns dy where x > low, else 0."""
     if np.isinf(low):
         return dy
     bound = call.build.constant(call.name("low"), np.float32(low))
@@ -58,7 +58,7 @@ def _above(call: Call, dy: Value, x: Value, low: float) -> Value:
 
 
 def _within(call: Call, dy: Value, x: Value, high: float) -> Value:
-    """dy where x < high, else 0."""
+    """Returns dy where x < high, else 0."""
     if np.isinf(high):
         return dy
     bound = call.build.constant(call.name("high"), np.float32(high))
@@ -66,7 +66,7 @@ def _within(call: Call, dy: Value, x: Value, high: float) -> Value:
 
 
 def _selu(call: Call, dy: Value, factor: float, alpha: float) -> Value:
-    """ELU with a factor: its gradient is made of its result."""
+    """Returns the gradient of factor * ELU(x), computed from its output."""
     scale = call.build.constant(call.name("scale"), np.float32(factor))
     unscaled = call.add(arithmetic.DivFusion(), "unscaled", [call.node.output, scale], call.shape(0))
     op = training.ActivationGrad(activation_type=ActivationType.ELU, alpha=alpha)
@@ -81,7 +81,7 @@ def _scaled_elu(call: Call, dy: Value) -> Gradients:
 
 @rule("Celu")
 def _continuous_elu(call: Call, dy: Value) -> Gradients:
-    """alpha ELU(x / alpha), whose gradient is that of this ELU."""
+    """CELU is alpha ELU(x / alpha); its gradient is that of ELU at x / alpha."""
     assert isinstance(call.op, activation.Celu)
     alpha = call.build.constant(call.name("alpha"), np.float32(call.op.alpha))
     unscaled = call.add(arithmetic.DivFusion(), "unscaled", [call.node.output, alpha], call.shape(0))
@@ -105,7 +105,7 @@ def _mish(call: Call, dy: Value) -> Gradients:
 
 @rule("HardSigmoid")
 def _hard_sigmoid(call: Call, dy: Value) -> Gradients:
-    """alpha dy where the result is between its bounds."""
+    """dx = alpha dy where the output is between its bounds, else 0."""
     assert isinstance(call.op, activation.HardSigmoid)
     y = call.node.output
     alpha = call.build.constant(call.name("alpha"), np.float32(call.op.alpha))
@@ -114,7 +114,7 @@ def _hard_sigmoid(call: Call, dy: Value) -> Gradients:
 
 @rule("Shrink")
 def _shrink(call: Call, dy: Value) -> Gradients:
-    """dy where |x| is above the threshold."""
+    """dx = dy where |x| is above the threshold, else 0."""
     assert isinstance(call.op, activation.Shrink)
     size = call.add(Abs(), "size", [call.node.inputs[0]], call.shape(0))
     return [_above(call, dy, size, call.op.threshold)]
@@ -122,7 +122,7 @@ def _shrink(call: Call, dy: Value) -> Gradients:
 
 @rule("Clip")
 def _clip(call: Call, dy: Value) -> Gradients:
-    """The bounds are attributes or constant operands."""
+    """dx = dy within the bounds, which are attributes or constant inputs."""
     op, x = call.op, call.node.inputs[0]
     assert isinstance(op, Clip)
     bounds = [value.data for value in call.node.inputs[1:3]]
@@ -180,7 +180,7 @@ def _power(call: Call, dy: Value) -> Gradients:
     assert isinstance(op, arithmetic.PowFusion)
     exponent = call.node.inputs[1].data if len(call.node.inputs) > 1 else np.ones(1)
     if exponent is None or exponent.size != 1:
-        raise NoGradientError("the exponent is not one constant number")
+        raise NoGradientError("the exponent is not a constant scalar")
     slope = training.PowerGrad(power=float(exponent.reshape(-1)[0]), scale=op.scale, shift=op.shift)
     return [call.add(slope, "x", [dy, x], call.shape(0)), *[None] * (len(call.node.inputs) - 1)]
 
@@ -218,7 +218,7 @@ def _log_of_more(call: Call, dy: Value) -> Gradients:
 
 @rule("CumSum")
 def _running_sum(call: Call, dy: Value) -> Gradients:
-    """Each element is in all sums behind it: a running sum from the other end."""
+    """The gradient of a cumulative sum is the cumulative sum from the other end."""
     op = call.op
     assert isinstance(op, CumSum)
     back = CumSum(exclusive=op.exclusive, reverse=not op.reverse)
@@ -227,9 +227,9 @@ def _running_sum(call: Call, dy: Value) -> Gradients:
 
 @rule("Where", "Select")
 def _choice(call: Call, dy: Value) -> Gradients:
-    """The operand that was chosen gets the gradient, the other one nothing; what repeats gets the sum."""
+    """The selected input gets the gradient, the other gets 0; broadcast inputs get the sum."""
     if len(call.node.inputs) != 3:
-        raise NoGradientError("it gives places, or chooses between several pairs")
+        raise NoGradientError("it returns indices, or selects between several pairs")
     condition = call.node.inputs[0]
     none = call.build.constant(call.name("none"), np.float32(0))
     found: Gradients = [None]
@@ -265,7 +265,7 @@ def _log_softmax(call: Call, dy: Value) -> Gradients:
 
 @rule("SquaredDifference")
 def _squared_difference(call: Call, dy: Value) -> Gradients:
-    """da = 2 dy (a - b), and db = -da, summed over what repeats."""
+    """da = 2 dy (a - b) and db = -da, summed over broadcast dimensions."""
     a, b = call.node.inputs
     whole = shape_of(dy)
     apart = call.add(arithmetic.SubFusion(), "apart", [a, b], whole)
@@ -276,7 +276,7 @@ def _squared_difference(call: Call, dy: Value) -> Gradients:
 
 @rule("Cast")
 def _cast(call: Call, dy: Value) -> Gradients:
-    """Of float values, which are float32 here whatever the model said. Whole numbers and truth values do not change a little."""
+    """The gradient of casts between floats, which are all float32 here, is dy. Integers and bool have no gradient."""
     x = call.node.inputs[0]
     if x.dtype is not DataType.FLOAT32 or call.node.output.dtype is not DataType.FLOAT32:
         return [None] * len(call.node.inputs)
@@ -285,7 +285,7 @@ def _cast(call: Call, dy: Value) -> Gradients:
 
 @rule("Sign", "Floor", "Ceil", "Round", "ZerosLike", "OnesLike", "ConstantOfShape", "Fill")
 def _steps(call: Call, dy: Value) -> Gradients:
-    """Nothing changes a little, so nothing is passed on, as in PyTorch."""
+    """The gradient of step functions is 0, as in PyTorch."""
     return [None] * len(call.node.inputs)
 
 

@@ -1,4 +1,4 @@
-"""Choices of slices by their index, tables of embeddings among them."""
+"""Gradients of Gather and GatherNd, such as embedding lookups."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mslite.converter.training.gradients.rule import Call, Gradients, NoGradient
 
 @rule("Gather")
 def _gather(call: Call, dy: Value) -> Gradients:
-    """Slices that were taken several times get the sum of their gradients, others nothing."""
+    """Slices that were read several times get the sum of their gradients, other slices 0."""
     shape, taken = call.shape(0), call.shape(1)
     axis_of = call.node.inputs[2] if len(call.node.inputs) > 2 else None
     if axis_of is not None and axis_of.data is None:
@@ -31,7 +31,7 @@ def _gather(call: Call, dy: Value) -> Gradients:
 
 @rule("GatherNd")
 def _gather_tuples(call: Call, dy: Value) -> Gradients:
-    """The dimensions that a tuple names become one; then it is a row."""
+    """Merges the dimensions that an index tuple selects, so that a tuple becomes the index of a row."""
     shape, index = call.shape(0), call.node.inputs[1]
     *before, depth = call.shape(1)
     count, rows = prod(before), prod(shape[:depth])
@@ -44,15 +44,13 @@ def _gather_tuples(call: Call, dy: Value) -> Gradients:
         flat = np.ravel_multi_index(tuple((tuples % sizes).T), tuple(sizes))
         places = call.build.constant(call.name("index"), flat.astype(np.int32))
     else:
-        raise NoGradientError(
-            "tuples of several numbers that are computed have no gradient here", "Take rows by Gather"
-        )
+        raise NoGradientError("the gradient for computed index tuples is not supported", "Use Gather on rows")
     total = summed_at(call, call.build.reshaped(dy, (count, *rest), call.name("rows")), 0, places, rows)
     return [call.build.reshaped(total, shape, call.name("params")), None]
 
 
 def summed_at(call: Call, dy: Value, axis: int, index: Value, size: int, what: str = "") -> Value:
-    """The sums of the slices along `axis` of dy that `index`, a vector of int32, gives the same place of `size`."""
+    """Adds the slices of dy along `axis` with the same `index`, an int32 vector; the result has `size` slices."""
     rank = len(shape_of(dy))
     front = _turned(call, dy, (axis, *range(axis), *range(axis + 1, rank)), f"{what}front")
     number = call.build.constant(call.name(f"{what}count"), np.asarray([size], np.int32))
@@ -69,7 +67,7 @@ def _turned(call: Call, value: Value, order: tuple[int, ...], what: str) -> Valu
 
 
 def _rows(call: Call, count: int, size: int) -> Value:
-    """The index, a vector of int32; constant ones may count from the end."""
+    """Returns the index as an int32 vector; constant indices may be negative."""
     index = call.node.inputs[1]
     if index.data is not None:
         rows = np.asarray(index.data, np.int64).reshape(-1)

@@ -1,4 +1,4 @@
-"""Movements of elements, and sums over dimensions."""
+"""Gradients of operators that move elements, and of reductions."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _unstack(call: Call, dys: Sequence[Value | None]) -> Gradients:
 
 
 def _nothing(call: Call, place: int) -> Value:
-    """The gradient of a result that nobody reads."""
+    """Returns zeros as the gradient of an output that is not read."""
     zeros = np.zeros(shape_of(call.node.outputs[place]), np.float32)
     return call.build.constant(call.name(f"nothing_{place}"), zeros)
 
@@ -110,10 +110,10 @@ def _strided_slice(call: Call, dy: Value) -> Gradients:
 
 
 def _bounds(call: Call) -> list[Value]:
-    """Begin, end and strides as int32, without the axes that a fourth of five operands names."""
+    """Returns begin, end and strides as int32, without the axes that the fourth of five inputs selects."""
     given = [value.data for value in call.node.inputs[1:]]
     if len(given) not in (2, 3, 4) or any(data is None for data in given):
-        raise NoGradientError("only slices with constant bounds have a gradient")
+        raise NoGradientError("slices need constant bounds")
     vectors = [np.asarray(data, np.int64).reshape(-1) for data in given if data is not None]
     if len(vectors) == 2:
         vectors.append(np.ones_like(vectors[0]))
@@ -142,7 +142,7 @@ def _slice(call: Call, dy: Value) -> Gradients:
     op = call.op
     assert isinstance(op, SliceFusion)
     if len(call.node.inputs) < 3 or call.node.inputs[1].data is None:
-        raise NoGradientError("the beginning of the slice is not constant")
+        raise NoGradientError("the begin of the slice is not constant")
     shape = call.shape(0)
     begin = [0] * len(shape)
     for axis, first in zip(op.axes or range(len(shape)), call.node.inputs[1].array().reshape(-1), strict=False):
@@ -160,7 +160,7 @@ _BORDERS: dict[object, Literal["reflect", "symmetric", "edge", "wrap"]] = {
     "edge": "edge",
     "wrap": "wrap",
 }
-"""Borders that are made of the tensor, by numpy's names."""
+"""Padding modes that copy elements of the tensor -> numpy's names."""
 
 
 @rule("PadFusion", "PadExtend")
@@ -170,11 +170,11 @@ def _pad(call: Call, dy: Value) -> Gradients:
     mode = op.padding_mode if isinstance(op, PadFusion) else op.mode
     is_known = mode is PaddingMode.CONSTANT or mode in _BORDERS
     if not is_known or len(call.node.inputs) < 2 or call.node.inputs[1].data is None:
-        raise NoGradientError("only padding by constant sizes has a gradient")
+        raise NoGradientError("paddings must be constant")
     pads = call.node.inputs[1].array().astype(np.int64).reshape(-1, 2)
     begin = tuple(int(before) for before in pads[:, 0])
     if min(begin) < 0 or int(pads.min()) < 0:
-        raise NoGradientError("padding that cuts has no gradient")
+        raise NoGradientError("negative paddings are not supported")
     others = [None] * (len(call.node.inputs) - 1)
     if mode is PaddingMode.CONSTANT:
         return [call.build.slice(dy, begin, call.shape(0), call.name("x")), *others]
@@ -190,7 +190,7 @@ def _pad(call: Call, dy: Value) -> Gradients:
 
 @rule("BroadcastTo")
 def _broadcast(call: Call, dy: Value) -> Gradients:
-    """The sum of all copies."""
+    """The gradient of broadcasting is the sum over the copies."""
     shape, whole = call.shape(0), shape_of(dy)
     ones = (1,) * (len(whole) - len(shape)) + shape
     repeated = [axis for axis, size in enumerate(whole) if ones[axis] != size]
@@ -200,7 +200,7 @@ def _broadcast(call: Call, dy: Value) -> Gradients:
 
 @rule("TileFusion")
 def _tile(call: Call, dy: Value) -> Gradients:
-    """The sum of all copies: each dimension that is repeated is one of copies, and one of the elements of a copy."""
+    """The gradient of Tile is the sum over the copies: reshapes each repeated dimension to (copies, elements)."""
     shape, whole = call.shape(0), shape_of(dy)
     ones = (1,) * (len(whole) - len(shape)) + shape
     apart: list[int] = []
@@ -222,8 +222,8 @@ def _reduce(call: Call, dy: Value) -> Gradients:
     shape = call.shape(0)
     if op.mode not in _REDUCTIONS or op.reduce_to_end:
         raise NoGradientError(
-            f"{op.mode.name} has no gradient here",
-            "Use a sum, also of squares, a mean, a length, a maximum or a minimum",
+            f"the gradient of {op.mode.name} is not supported",
+            "Use a sum, a sum of squares, a mean, an L2 norm, a maximum or a minimum",
         )
     axes: tuple[int, ...] = tuple(range(len(shape)))
     if len(call.node.inputs) > 1:
@@ -253,7 +253,7 @@ def _reduce(call: Call, dy: Value) -> Gradients:
 
 
 def _of_length(call: Call, dy: Value, kept: Shape) -> Value:
-    """dx = dy x / y, and 0 for a length of 0, as in other frameworks."""
+    """dx = dy x / y for an L2 norm, and 0 if the norm is 0, as in other frameworks."""
     y = call.build.reshaped(call.node.output, kept, call.name("y/kept"))
     small = call.build.constant(call.name("small"), np.finfo(np.float32).tiny)
     bounded = call.add(arithmetic.Maximum(), "bounded", [y, small], kept)
@@ -278,7 +278,7 @@ def _log_of_sum(call: Call, dy: Value) -> Gradients:
 
 
 def _of_chosen(call: Call, dy: Value, kept: Shape, axes: tuple[int, ...]) -> Value:
-    """The elements that are the largest, or the smallest, share the gradient."""
+    """The gradient of maxima and minima is divided equally between equal elements."""
     x, shape = call.node.inputs[0], call.shape(0)
     y = call.build.reshaped(call.node.output, kept, call.name("y/kept"))
     equal = call.build.node(comparison.Equal(), call.name("equal"), [x, y], shape)

@@ -1,4 +1,4 @@
-"""Functions of a whole row, image or group: normalizations and softmax.
+"""Gradients of normalizations and softmax.
 
 With n = (x - mean(x)) r, r = 1 / sqrt(variance(x) + epsilon) and y = n gamma + beta, where g = dy gamma,
 
@@ -36,8 +36,9 @@ def _softmax(call: Call, dy: Value) -> Gradients:
 
 @rule("L2NormalizeFusion")
 def _length(call: Call, dy: Value) -> Gradients:
-    """With y = x r, r = 1 / sqrt(max(sum(x^2), epsilon)): dx = r (dy - y sum(dy y)), without the second part where epsilon is
-    the larger."""
+    """L2 normalization: y = x r, r = 1 / sqrt(max(sum(x^2), epsilon)); dx = r (dy - y sum(dy y)), without the second
+    term where epsilon
+    is the maximum."""
     op, x, y = call.op, call.node.inputs[0], call.node.output
     assert isinstance(op, normalization.L2NormalizeFusion)
     rank = len(call.shape(0))
@@ -56,7 +57,7 @@ def _length(call: Call, dy: Value) -> Gradients:
 @rule("LRN")
 def _local_response(call: Call, dy: Value) -> Gradients:
     """With S, the sum over neighboring channels, u = bias + alpha S(x^2) and y = x u^-beta:
-    dx = dy u^-beta - 2 alpha beta x S(dy x u^(-beta - 1)). S is a product with a matrix of ones in a band."""
+    dx = dy u^-beta - 2 alpha beta x S(dy x u^(-beta - 1)). S is a matmul with a band matrix of ones."""
     op, build, whole = call.op, call.build, call.shape(0)
     assert isinstance(op, normalization.LRN)
     channels = np.arange(whole[-1])
@@ -87,7 +88,7 @@ def _batch(call: Call, dy: Value) -> Gradients:
     op, node = call.op, call.node
     assert isinstance(op, BatchNormTraining)
     mean, variance = node.outputs[3:]
-    # MindSpore's operator has a sixth operand, which its kernels for CPUs do not read.
+    # MindSpore's operator has a sixth input, which its CPU kernels do not read.
     inputs = [dy, *node.inputs[:2], mean, variance, variance]
     shapes = [call.shape(0), call.shape(1), call.shape(2)]
     gradient = BatchNormGrad(epsilon=op.epsilon, is_training=True)
@@ -115,7 +116,7 @@ def _layer(call: Call, dy: Value) -> Gradients:
 
 
 def _statistics(call: Call, shape: Shape) -> tuple[Value, Value]:
-    """Mean and variance of a LayerNormFusion, which from now on gives them."""
+    """Returns mean and variance of a LayerNormFusion, which are added as its outputs."""
     node = call.node
     missing = ("mean", "variance")[len(node.outputs) - 1 :]
     node.outputs = (*node.outputs, *(call.build.value(call.name(what), shape) for what in missing))
@@ -166,8 +167,9 @@ def _normalized(
     shared: Sequence[int],
     centered: bool = True,
 ) -> Gradients:
-    """`axes`: those of `view`, a shape of x, that are normalized together; `shared`: those of x along which gamma and beta
-    repeat."""
+    """Returns the gradients of a normalization over `axes` of x reshaped to `view`; gamma and beta are broadcast along
+    the axes `shared`
+    of x."""
     build, x, whole = call.build, call.node.inputs[0], call.shape(0)
 
     def mean(what: str, value: Value) -> Value:

@@ -1,4 +1,4 @@
-"""Pooling: padding that is given as numbers is made around x, and cut off its gradient again."""
+"""Gradients of pooling. Explicit padding is added to x, and removed from its gradient."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _pooling(call: Call, dy: Value) -> Gradients:
     average = isinstance(op, _AVERAGES)
     shape = call.shape(0)
     if isinstance(op, pooling.AvgPoolExtended | pooling.MaxPoolExtended) and max(op.dilation or (1,)) > 1:
-        raise NoGradientError("dilated windows have no gradient here")
+        raise NoGradientError("the gradient of dilated pooling is not supported")
     kernel, strides = _pair(op.kernel_size), _pair(op.strides)
     mode, pads = op.pad_mode, (*(op.pad or (0, 0, 0, 0)),)
     if getattr(op, "global_", False):
@@ -35,7 +35,7 @@ def _pooling(call: Call, dy: Value) -> Gradients:
     end = tuple(
         max(0, (count - 1) * step + size - before - length)
         for count, step, size, before, length in zip(shape_of(dy)[1:3], strides, kernel, begin, shape[1:3], strict=True)
-    )  # up to the end of the last window, which may lie behind the padding (ceil)
+    )  # up to the end of the last window, which may exceed the padding (ceil mode)
     x = _padded(call, begin, (end[0], end[1]), 0.0 if average else _LOWEST)
     if average:
         counted = (pads[1], pads[3]) if getattr(op, "count_include_pad", False) else None
@@ -79,8 +79,9 @@ def _padded(call: Call, begin: _Pair, end: _Pair, value: float) -> Value:
 
 
 def _share(shape: Shape, result: Shape, kernel: _Pair, strides: _Pair, begin: _Pair, counted: _Pair | None) -> Array:
-    """[1, h, w, 1]: how many taps a window has for each that its average is divided by: those inside of x, and of the padding
-    up to `counted` behind x where that is given."""
+    """Returns [1, h, w, 1]: the ratio of the kernel size to the number of elements that each average is divided by.
+
+    These are the elements within x, and in the padding up to `counted` after x if it is given."""
     ends = []
     for axis in range(2):
         first = np.arange(result[1 + axis]) * strides[axis] - begin[axis]

@@ -1,4 +1,4 @@
-"""Convolutions and products of matrices."""
+"""Gradients of convolutions and matmuls."""
 
 from __future__ import annotations
 
@@ -40,8 +40,9 @@ def _convolution(call: Call, dy: Value) -> Gradients:
 
 @rule("Conv2dTransposeFusion")
 def _transposed_convolution(call: Call, dy: Value) -> Gradients:
-    """It is the gradient of a convolution for its input: so its own gradients are that convolution, and the gradient of that
-    one's weight, with x and dy in each other's place."""
+    """A transposed convolution is the input gradient of a convolution. Therefore its input gradient is that
+    convolution, and its weight
+    gradient is that of the convolution with x and dy swapped."""
     op = call.op
     assert isinstance(op, convolution.Conv2dTransposeFusion)
     shared: dict[str, Any] = {"format": Format.NHWC, "kernel_size": op.kernel_size, "stride": op.stride}
@@ -80,9 +81,9 @@ def _product(call: Call, dy: Value) -> Gradients:
         dy = call.build.reshaped(dy, (flat_a[0], shape_of(dy)[-1]), call.name("dy/flat"))
     elif len(of_a) < 2 or len(of_b) < 2:
         raise NoGradientError(
-            f"the product of {list(of_a)} and {list(of_b)} has a vector", "Make it a matrix of one row"
+            f"the matmul of {list(of_a)} and {list(of_b)} has a vector", "Make it a matrix of one row"
         )
-    repeated = shape_of(dy)[:-2]  # matrices that repeat get the sum of their gradients
+    repeated = shape_of(dy)[:-2]  # broadcast matrices get the sum of their gradients
     if call.wanted[0]:
         da = _of_a(call, dy, b, op, (*repeated, *shape_of(a)[-2:]))
         found[0] = (
@@ -98,7 +99,9 @@ def _product(call: Call, dy: Value) -> Gradients:
 def _of_a(call: Call, dy: Value, b: Value, op: MatMulFusion, shape: Shape) -> Value:
     transpose_b = op.transpose_b
     turned = b.producer
-    if turned is not None and isinstance(turned.op, Transpose) and len(shape_of(b)) == 2:  # the matrix itself will do
+    if (
+        turned is not None and isinstance(turned.op, Transpose) and len(shape_of(b)) == 2
+    ):  # uses the matrix before the Transpose
         b, transpose_b = turned.inputs[0], not transpose_b
     if op.transpose_a:
         return call.add(MatMulFusion(transpose_a=transpose_b, transpose_b=True), "a", [b, dy], shape)

@@ -1,4 +1,5 @@
-"""Resizing of images. It is one matrix for the rows and one for the columns; the gradient goes through both transposed."""
+"""Gradients of resizing. Resizing is a matmul with one matrix for rows and one for columns; the gradient uses their
+transposes."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ def _resize(call: Call, dy: Value) -> Gradients:
     op = call.op
     assert isinstance(op, Resize)
     if len(call.shape(0)) != _IMAGE_RANK:
-        raise NoGradientError("only images of rank 4 have a gradient of resizing")
+        raise NoGradientError("the gradient of resizing supports 4-D images only")
     others = [None] * (len(call.node.inputs) - 1)
     kind = _of_mindspore(op)
     if kind is not None:
@@ -37,7 +38,7 @@ def _resize(call: Call, dy: Value) -> Gradients:
 
 
 def _of_mindspore(op: Resize) -> training.ResizeGrad | None:
-    """MindSpore's operator, where it has one for such a resizing."""
+    """Returns MindSpore's operator for the gradient, or None."""
     corners = op.coordinate_transform_mode is CoordinateTransformMode.ALIGN_CORNERS
     plain = op.coordinate_transform_mode is CoordinateTransformMode.ASYMMETRIC
     is_linear = op.method is ResizeMethod.LINEAR and (corners or plain)
@@ -48,14 +49,14 @@ def _of_mindspore(op: Resize) -> training.ResizeGrad | None:
 
 
 def _applied(call: Call, what: str, op: Resize, sizes: tuple[int, int], dy: Value) -> Value:
-    """The transposed matrix of one dimension times each of `dy`, [n, sizes[0], k]."""
+    """Adds the matmul of the transposed matrix of a dimension and each of `dy`, [n, sizes[0], k]."""
     count, _, depth = shape_of(dy)
     matrix = call.build.constant(call.name(f"{what}/matrix"), _matrix(op, *sizes))
     return call.add(MatMulFusion(transpose_a=True), what, [matrix, dy], (count, sizes[1], depth))
 
 
 def _matrix(op: Resize, large: int, small: int) -> Array:
-    """[large, small]: what resizing makes of unit vectors, which stand along the channels."""
+    """Returns the resizing matrix [large, small], computed by resizing unit vectors in the channels."""
     unit = np.eye(small, dtype=np.float32).reshape(1, small, 1, small)
     forward = changed(op, format=Format.NHWC, new_height=large, new_width=1, preserve_aspect_ratio=False)
     (found,) = native.evaluate(forward, [native.Facts(DataType.FLOAT32, unit.shape, None, unit)], 1)

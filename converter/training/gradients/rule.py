@@ -1,4 +1,4 @@
-"""What a gradient rule is given and returns, and the table of rules."""
+"""The interface and the table of gradient rules."""
 
 from __future__ import annotations
 
@@ -14,11 +14,9 @@ from mslite.converter.training.builder import Builder
 
 
 class NoGradientError(Exception):
-    """A node that no gradient can be computed of: reason and remedy."""
+    """Raised by a rule for a node without a gradient, with reason and remedy."""
 
-    def __init__(
-        self, reason: str, remedy: str = "Write it in operators that have one, or train a part without it"
-    ) -> None:
+    def __init__(self, reason: str, remedy: str = "Use other operators for it, or train a part without it") -> None:
         super().__init__(reason)
         self.reason = reason
         self.remedy = remedy
@@ -26,12 +24,12 @@ class NoGradientError(Exception):
 
 @dataclass
 class Call:
-    """A node whose gradient is asked for."""
+    """The node whose gradients a rule computes."""
 
     node: Node
     build: Builder
     wanted: tuple[bool, ...]
-    """For each operand, whether its gradient is used."""
+    """For each input, whether its gradient is needed."""
 
     @property
     def op(self) -> Operator:
@@ -47,21 +45,21 @@ class Call:
         return self.build.node(op, self.name(what), inputs, shape)
 
     def reduced(self, mode: ReduceMode, what: str, value: Value, axes: Sequence[int]) -> Value:
-        """Over these dimensions, whose size becomes 1."""
+        """Adds a reduction over `axes` with keep_dims."""
         shape = tuple(1 if i in axes else size for i, size in enumerate(shape_of(value)))
         places = self.build.sizes(self.name(f"{what}/axes"), tuple(axes))
         return self.add(ReduceFusion(mode=mode, keep_dims=True, coeff=1.0), what, [value, places], shape)
 
     def product(self, what: str, a: Value, b: Value) -> Value:
-        """Of `a` and what repeats to its shape."""
+        """Adds an element-wise operator of `a` and `b`, which is broadcast to the shape of `a`."""
         return self.add(MulFusion(), what, [a, b], shape_of(a))
 
     def difference(self, what: str, a: Value, b: Value) -> Value:
-        """Of `a` and what repeats to its shape."""
+        """Adds an element-wise operator of `a` and `b`, which is broadcast to the shape of `a`."""
         return self.add(SubFusion(), what, [a, b], shape_of(a))
 
     def gathered(self, value: Value, shape: Shape, what: str) -> Value:
-        """The sum of what repeats along a shape."""
+        """Sums a value over the dimensions that were broadcast from `shape`."""
         whole = shape_of(value)
         kept = (1,) * (len(whole) - len(shape)) + shape
         axes = [axis for axis, (own, all_of) in enumerate(zip(kept, whole, strict=True)) if own != all_of]
@@ -70,7 +68,7 @@ class Call:
 
 
 def shape_of(value: Value) -> Shape:
-    """The shape of a value that has one."""
+    """Returns the shape of a value, which must be known."""
     assert value.shape is not None
     return value.shape
 
@@ -78,7 +76,7 @@ def shape_of(value: Value) -> Shape:
 Gradients = list[Value | None]
 Rule = Callable[[Call, Value], Gradients]
 RuleOfSeveral = Callable[[Call, Sequence[Value | None]], Gradients]
-"""Of an operator with several results: their gradients, None where nobody reads one."""
+"""A rule for an operator with several outputs; the gradient of an output that is not read is None."""
 RULES: dict[str, Rule] = {}
 RULES_OF_SEVERAL: dict[str, RuleOfSeveral] = {}
 

@@ -1,4 +1,4 @@
-"""Trigonometric and hyperbolic functions, and their inverses."""
+"""Gradients of trigonometric and hyperbolic functions, and their inverses."""
 
 from __future__ import annotations
 
@@ -44,17 +44,17 @@ def _one(call: Call) -> Value:
 
 
 def _more(call: Call, value: Value) -> Value:
-    """value + 1."""
+    """Adds value + 1."""
     return call.add(AddFusion(), "more", [value, _one(call)], call.shape(0))
 
 
 def _less(call: Call, value: Value) -> Value:
-    """value - 1."""
+    """Adds value - 1."""
     return call.difference("less", value, _one(call))
 
 
 def _rest(call: Call, value: Value) -> Value:
-    """1 - value."""
+    """Adds 1 - value."""
     return call.add(SubFusion(), "rest", [_one(call), value], call.shape(0))
 
 
@@ -66,7 +66,8 @@ _OF_SQUARE: dict[str, tuple[Callable[[Call, Value], Value], bool]] = {
     "Asinh": (_more, True),
     "Acosh": (_less, True),
 }
-"""What dy is divided by, as a function of x^2, and whether by its root. Acos falls."""
+"""Operator -> the divisor of dy as a function of x^2, and whether its square root is used. The gradient of Acos is
+negated."""
 
 
 @rule(*_OF_SQUARE)

@@ -1,1 +1,1 @@
-"""Training graphs that need less memory: values of the forward pass are computed again where the backward pass reads them."""
+"""Activation checkpointing: recomputes values of the forward pass in the backward pass, to save memory."""

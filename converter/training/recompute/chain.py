@@ -1,9 +1,9 @@
-"""What to keep of a chain of stages so that their backward pass fits into memory at the least cost.
+"""Finds the cheapest checkpointing schedule of a chain of stages within a memory limit.
 
-Each stage makes its output of that of the stage before. Its backward pass needs the output before it, what the stage saved, and
-the gradient of its output. A stage may run without saving, and once more later. The optimum over all schedules whose stored
-outputs stay until the backward pass has used them is found by dynamic programming (Beaumont, Eyraud-Dubois, Herrmann, Joly,
-Shilova: "Optimal checkpointing for heterogeneous chains", 2019).
+Each stage computes its output from the output of the stage before. Its backward pass needs that input, the values that
+the stage saved, and the gradient of its output. A stage may run without saving values, and again later. Dynamic
+programming finds the optimum of all schedules in which stored outputs are kept until the backward pass has used them
+(Beaumont, Eyraud-Dubois, Herrmann, Joly, Shilova: "Optimal checkpointing for heterogeneous chains", 2019).
 """
 
 from __future__ import annotations
@@ -17,26 +17,27 @@ import numpy.typing as npt
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage; memory is in any unit, the same for all."""
+    """A stage; memory is in any unit, the same for all stages."""
 
     cost: float
-    """Of its forward pass."""
+    """Cost of the forward pass."""
     output: int
-    """What the next stage reads; its gradient is as large."""
+    """Size of the output, and of its gradient."""
     saved: int
-    """What its backward pass and that of the next one read of what it makes, the output included."""
+    """Size of the values of this stage that its backward pass and that of the next stage read, including the output."""
     discarding: int = 0
-    """What its forward pass needs for itself beside its input and output, where nothing is saved..."""
+    """Further memory of the forward pass, besides input and output, if values are not saved..."""
     saving: int = 0
-    """...and beside what is saved."""
+    """...and if they are saved, besides the saved values."""
     backward: int = 0
-    """What its backward pass needs beside what is saved and the gradients of output and input; negative where one of these takes
-    the place of the other."""
+    """Further memory of the backward pass, besides the saved values and the gradients of output and input; negative if
+    these gradients
+    share memory."""
 
 
 class Kind(Enum):
-    DISCARD = "forward, and only the output stays"
-    SAVE = "forward, and what the backward pass reads stays"
+    DISCARD = "forward, keep only the output"
+    SAVE = "forward, keep the values that the backward pass reads"
     BACKWARD = "backward"
 
 
@@ -47,25 +48,25 @@ class Step:
 
 
 class Chain:
-    """The schedules of a chain for each memory up to `memory`. The first input costs nothing: it is the caller's."""
+    """The optimal schedules of a chain for each memory up to `memory`. The input of the first stage is not counted."""
 
     def __init__(self, stages: list[Stage], memory: int) -> None:
         self._stages = stages
         count = len(stages)
         self._sums = np.concatenate(([0.0], np.cumsum([stage.cost for stage in stages])))
         self._costs = np.full((count, count, memory + 1), np.inf)
-        """[s, t, m]: forward and backward passes of stages s ... t in memory m, the output before s not counted."""
+        """[s, t, m]: cost of the forward and backward passes of stages s ... t in memory m, without the input of s."""
         self._choices = np.zeros((count, count, memory + 1), np.int32)
-        """The stage before which an output is stored; s: what stage s makes is saved."""
+        """[s, t, m]: the stage before which an output is stored; s: the values of stage s are saved."""
         for last in range(count):
             self._end_at(last)
 
     def _end_at(self, last: int) -> None:
-        """The segments whose last stage this is, from the shortest on."""
+        """Computes the segments that end with this stage, beginning with the shortest."""
         stages, memory = self._stages, self._costs.shape[2] - 1
         amounts = np.arange(memory + 1)
         behind = np.full((last + 1, memory + 1), np.inf)
-        """[k]: stages k ... last, with the output before k stored in the same memory."""
+        """[k]: cost of stages k ... last, with the input of k stored in the same memory."""
         gradient = stages[last].output
         for first in range(last, -1, -1):
             stage = stages[first]
@@ -88,7 +89,8 @@ class Chain:
             behind[first] = _shifted(self._costs[first, last], before)
 
     def _needs_to_reach(self, first: int, last: int) -> npt.NDArray[np.int64]:
-        """For each stage k behind `first`: the memory in which `first` ... k - 1 run without saving, with the gradient of `last`."""
+        """Returns for each stage k after `first` the memory to run `first` ... k - 1 without saving, with the gradient
+        of `last`."""
         stages = self._stages
         needs, most = [], 0
         for place in range(first, last):
@@ -98,11 +100,11 @@ class Chain:
         return np.asarray(needs, np.int64)
 
     def cost(self, memory: int) -> float:
-        """Of all forward passes; infinite where no schedule fits."""
+        """Returns the cost of all forward passes; infinite if no schedule fits."""
         return float(self._costs[0, -1, memory])
 
     def levels(self) -> list[int]:
-        """The memories at which the cost falls, from the smallest that suffices on."""
+        """Returns the memory sizes at which the cost decreases, beginning with the smallest possible."""
         costs = self._costs[0, -1]
         return [
             memory
@@ -111,7 +113,7 @@ class Chain:
         ]
 
     def schedule(self, memory: int) -> list[Step]:
-        """Raises ValueError where none fits."""
+        """Returns the steps of the optimal schedule. Raises ValueError if none fits."""
         if not np.isfinite(self.cost(memory)):
             raise ValueError(f"no schedule fits into {memory}")
         steps: list[Step] = []
@@ -136,7 +138,7 @@ class Chain:
 
 
 def _shifted(costs: npt.NDArray[np.float64], taken: int) -> npt.NDArray[np.float64]:
-    """By memory, where `taken` of it is not there."""
+    """Returns the costs by memory if `taken` of it is used."""
     shifted = np.full_like(costs, np.inf)
     if taken < len(costs):
         shifted[taken:] = costs[: len(costs) - taken]

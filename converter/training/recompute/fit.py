@@ -1,4 +1,4 @@
-"""Brings a training graph within a budget of memory, at the least cost in time."""
+"""Fits a training graph into a memory budget by checkpointing, at the least cost."""
 
 from __future__ import annotations
 
@@ -17,38 +17,40 @@ from mslite.converter.training.recompute.stages import Block, blocks_of, work_of
 from mslite.converter.work import macs
 
 _SLOTS = 400
-"""Memory is counted in so many parts of what all values together take."""
+"""Memory is counted in units of the memory of all values divided by this."""
 _LONGEST = (None, 12, 4)
-"""Ways to cut the forward pass: what is read so many nodes behind its producer is kept, and nodes that it passes by are stages."""
+"""Ways to divide the forward pass into stages: values that are read more than so many nodes after their producer are
+always kept."""
 _LOWEST = 3
-"""Of the tightest schedules so many are tried: how an arena is laid out is known only when it is."""
+"""Number of the tightest schedules that are tried, because the size of an arena is known only after planning it."""
 _SHOWN_IN_MIB = 16 << 20
-"""Bytes from which on a message counts in MiB."""
+"""Larger sizes are shown in MiB."""
 
 
 @dataclass(frozen=True)
 class Fit:
-    """A training graph that keeps to a budget."""
+    """A training graph within a memory budget."""
 
     training: TrainingGraph
     bytes: int
     before: int
-    """The same where nothing is computed again."""
+    """Bytes without checkpointing."""
     share: float
-    """What is computed again, of the multiply-adds of a step."""
+    """Share of a step's multiply-adds that are recomputed."""
 
     def said(self, budget: int) -> str:
         if self.bytes == self.before:
-            return f"training takes {shown(self.bytes)} of {shown(budget)}: nothing is computed again"
+            return f"training takes {shown(self.bytes)} of {shown(budget)}, without checkpointing"
         return (
-            f"training takes {shown(self.bytes)} of {shown(budget)}, where it took {shown(self.before)}: "
-            f"{self.share:.1%} of a step's multiply-adds are computed again"
+            f"training takes {shown(self.bytes)} of {shown(budget)}, instead of {shown(self.before)}: "
+            f"{self.share:.1%} of a step's multiply-adds are recomputed"
         )
 
 
 def fitted(training: TrainingGraph, budget: int, source: str, measure: Callable[[TrainingGraph], int]) -> Fit:
-    """The cheapest form that was found whose `measure`d bytes are within `budget`; `training` itself stays as it is. Raises
-    ConversionError with the least budget that can be met."""
+    """Returns the cheapest training graph found with `measure`d bytes within `budget`; does not change `training`.
+
+    Raises ConversionError with the smallest possible budget."""
     before = measure(training)
     if before <= budget:
         return Fit(training, before, before, 0.0)
@@ -57,8 +59,9 @@ def fitted(training: TrainingGraph, budget: int, source: str, measure: Callable[
         search.cut(longest)
     if search.best is None:
         raise ConversionError(
-            f"{source}: training does not fit into {shown(budget)}. The least is --trainMemory={_flag(search.least)}; a smaller batch_size in "
-            "[train_param], frozen layers, or an optimizer that keeps less state need less",
+            f"{source}: training does not fit into {shown(budget)}. The minimum is "
+            f"--trainMemory={_flag(search.least)}; a smaller batch_size in "
+            "[train_param], frozen layers, or an optimizer with less state need less",
             code=ReturnCode.NOT_SUPPORTED,
         )
     steps = sum(macs(node) for node in training.module.main.nodes)
@@ -67,7 +70,7 @@ def fitted(training: TrainingGraph, budget: int, source: str, measure: Callable[
 
 
 def _flag(size: int) -> str:
-    """A budget that is not less, as the flag is written."""
+    """Returns a budget, rounded up, as a value of --trainMemory."""
     bits, unit = (20, "M") if size >= _SHOWN_IN_MIB else (10, "K")
     return f"{math.ceil(size / (1 << bits))}{unit}"
 
@@ -91,14 +94,14 @@ class _Search:
         self.seen: set[tuple[int, ...]] = set()
 
     def cut(self, longest: int | None) -> None:
-        """Looks for the cheapest schedule that fits, among those of one way to cut the forward pass."""
+        """Searches for the cheapest schedule that fits, for one division of the forward pass into stages."""
         blocks = _blocks(self.training, longest)[0]
         if tuple(len(block.nodes) for block in blocks) in self.seen:
             return
         self.seen.add(tuple(len(block.nodes) for block in blocks))
         chain = _chain(blocks)
         levels = self._cheaper(chain, sum(block.stage.cost for block in blocks))
-        low, high = 0, len(levels)  # the arena grows with the level, but for chance
+        low, high = 0, len(levels)  # the arena usually grows with the level
         while low < high:
             middle = (low + high) // 2
             if self._try(longest, chain, levels[middle]):
@@ -110,7 +113,8 @@ class _Search:
                 self._try(longest, chain, level)
 
     def _cheaper(self, chain: Chain, once: float) -> list[int]:
-        """The memories whose schedules cost less than the best so far. `once`: the cost where nothing is computed again."""
+        """Returns the memory sizes with schedules that cost less than the best so far. `once`: the cost without
+        recomputation."""
         most = math.inf if self.best is None else self.best.work
         return [level for level in chain.levels() if chain.cost(level) - once < most]
 
@@ -130,14 +134,16 @@ class _Search:
 
 
 def copied(training: TrainingGraph) -> TrainingGraph:
-    """One that can be changed without changing `training`."""
+    """Returns a deep copy of the graph."""
     module: Module = copy_module(training.module)
     passes = training.passes.renewed(training.module.main.nodes, module.main.nodes)
     return replace(training, module=module, passes=passes)
 
 
 def _blocks(training: TrainingGraph, longest: int | None) -> tuple[list[Block], set[Value]]:
-    """Of the nodes that the loss needs: what inference alone computes is no part of a step."""
+    """Returns the stages of the nodes that the loss needs, and the values that are always kept. Nodes of inference
+    only are not part
+    of a step."""
     graph = training.module.main
     needed = set(graph.outputs[: training.losses])
     for node in reversed(graph.nodes):

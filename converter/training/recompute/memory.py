@@ -1,4 +1,4 @@
-"""What a training graph takes in the runtime."""
+"""Computes the memory that a training graph uses in the runtime."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ from mslite.converter.mindir.ops.enums import DataType
 from mslite.converter.training.recompute.stages import size_of
 
 _ISAS = ("scalar", "neon")
-"""Every machine on which models are converted has the kernels of 64-bit ARM, its own or emulated: the plan is the same on all."""
+"""Instruction sets of the plan: 64-bit Arm, native or emulated, so that the plan is the same on every machine."""
 _THREADS = 2
-"""As the runtime has them where nothing is said; each has its own scratch memory."""
+"""The runtime's default number of threads; each has its own scratch buffer."""
 
 
 def arena_bytes(stored: Module) -> int:
-    """The arena of a step, as the runtime plans it on 64-bit ARM with two threads. `stored`: a training graph in the form of files.
-    Raises ConversionError where it cannot."""
-    from mslite import _codegen  # which costs time that other conversions do not need
+    """Returns the bytes of the arena of a step, as the runtime plans it on 64-bit Arm with two threads.
+
+    `stored` is a training graph in the form of files. Raises ConversionError if it cannot be planned."""
+    from mslite import _codegen  # imported here because it is slow and rarely needed
 
     module = copy_module(stored)
-    # The plan does not depend on weights, and who encrypts the result wants none on a disk.
+    # The plan does not depend on the weights, which must not be written to disk if the result is encrypted.
     for value in module.main.values():
         if value.data is not None and value.dtype is DataType.FLOAT32 and value.data.size > 1:
             value.data = np.zeros(value.data.shape, np.float32)
@@ -35,12 +36,12 @@ def arena_bytes(stored: Module) -> int:
         try:
             return _codegen.step_arena(file, _ISAS, _THREADS)
         except _codegen.ModelError as error:
-            reason = f"--trainMemory: the runtime, which says what a step takes, cannot plan it: {error}"
+            reason = f"--trainMemory: the runtime cannot plan the memory of a step: {error}"
             raise ConversionError(reason, code=ReturnCode.NOT_SUPPORTED) from None
 
 
 def fixed_bytes(stored: Module) -> int:
-    """What lies in memory beside the arena: weights and what optimizers keep, other constants, inputs and losses."""
+    """Returns the bytes besides the arena: weights, optimizer state, other constants, inputs and losses."""
     graph = stored.main
     constants: dict[Value, None] = {value: None for value in graph.values() if value.data is not None}
     return sum(size_of(value) for value in (*constants, *graph.inputs, *graph.outputs))

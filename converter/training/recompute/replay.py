@@ -1,4 +1,4 @@
-"""Writes a schedule down as a graph: what is computed again are nodes of its own, in front of the backward pass that reads them."""
+"""Applies a schedule to a graph: recomputed nodes are added before the backward pass that reads them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mslite.converter.training.recompute.stages import Block
 def replay(
     graph: Graph, passes: Passes, blocks: Sequence[Block], pinned: set[Value], steps: Sequence[Step]
 ) -> list[Node]:
-    """Brings the nodes of a training graph into the order of `steps`. Returns the nodes that were added."""
+    """Orders the nodes of a training graph by `steps` and adds recomputed nodes. Returns the added nodes."""
     return _Replay(graph, passes, blocks, pinned).run(steps)
 
 
@@ -24,7 +24,7 @@ class _Replay:
         self.graph, self.passes, self.blocks, self.pinned = graph, passes, blocks, pinned
         self.names = Builder(graph)
         self.latest: dict[Value, Value] = {}
-        """Values of the forward pass, and the last copy of each."""
+        """Value of the forward pass -> its last copy."""
         self.added: list[Node] = []
         self.nodes: list[Node] = []
 
@@ -61,7 +61,7 @@ class _Replay:
         self.nodes += block.gradients
 
     def _again(self, block: Block) -> None:
-        """What is pinned is there still."""
+        """Adds the nodes of a stage again, except those of pinned values."""
         for node in block.nodes:
             if all(value in self.pinned for value in node.outputs):
                 continue

@@ -1,8 +1,8 @@
-"""The forward pass of a training graph as a chain of stages.
+"""Divides the forward pass of a training graph into a chain of stages.
 
-A stage ends where one value, or none, leads on: a block with branches is one stage, whose inner values are computed again
-together. Values that live long within the forward pass, as the skip connections of a U-Net, may be pinned instead: they are kept,
-and the nodes that they pass by become stages.
+A stage ends where at most one value is still needed, so that a block with branches is one stage, which is recomputed
+as a whole. Values that live long within the forward pass, such as the skip connections of a U-Net, may be pinned: they
+are always kept, and the nodes between producer and reader are divided into stages.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from mslite.converter.training.recompute.chain import Stage
 from mslite.converter.work import macs, multiplies
 
 _MOST_STAGES = 96
-"""The work of the dynamic program grows with the cube."""
+"""The time of the dynamic program is cubic in the number of stages."""
 _SMALL = 16 << 10
-"""Bytes of values that are always kept: statistics of channels, single numbers."""
+"""Smaller values (bytes), such as channel statistics, are always kept."""
 _WORK_OF_ELEMENT = 8
-"""Writing one number takes as long as so many multiply-adds."""
+"""Cost of writing an element, in multiply-adds."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """A stage with its nodes: those of the forward pass, and those of its backward pass."""
+    """A stage with its nodes of the forward and backward pass."""
 
     nodes: tuple[Node, ...]
     gradients: tuple[Node, ...]
     stage: Stage
-    """In bytes."""
+    """Memory sizes in bytes."""
 
 
 def size_of(value: Value) -> int:
@@ -41,9 +41,10 @@ def size_of(value: Value) -> int:
 def blocks_of(
     forward: Sequence[Node], gradients: Mapping[Node, Node], outputs: Iterable[Value], longest: int | None
 ) -> tuple[list[Block], set[Value]]:
-    """The stages of `forward`, and the values that are kept whatever happens. `gradients`: the nodes of the backward pass, in their
-    order, with the node of the forward pass that each belongs to. A value that is read more than `longest` nodes behind
-    its producer is pinned; None: none is."""
+    """Returns the stages of `forward`, and the values that are always kept.
+
+    `gradients` maps the nodes of the backward pass, in order, to their nodes of the forward pass. A value that is read
+    more than `longest` nodes after its producer is pinned; None: no value is pinned."""
     chain = _Chain(forward, gradients, outputs, longest)
     return chain.blocks(), chain.pinned
 
@@ -63,14 +64,14 @@ class _Chain:
             if size_of(value) <= _SMALL or (longest is not None and self.last[value] - i > longest)
         }
         self.kept = {value for _, value in made if any(node not in place for node in value.users)} - self.pinned
-        """What the backward pass reads."""
+        """Values that the backward pass reads."""
 
     def blocks(self) -> list[Block]:
         bounds = self._fewer(self._bounds())
         return [self._block(first, end) for first, end in zip([0, *bounds], bounds, strict=False)]
 
     def _bounds(self) -> list[int]:
-        """The numbers of nodes in front of which stages end."""
+        """Returns the indices of the nodes before which stages end."""
         bounds, crossing = [], set[Value]()
         for i, node in enumerate(self.forward):
             crossing = {value for value in crossing if self.last[value] > i}
@@ -80,7 +81,7 @@ class _Chain:
         return bounds if bounds and bounds[-1] == len(self.forward) else [*bounds, len(self.forward)]
 
     def _fewer(self, bounds: list[int]) -> list[int]:
-        """With the smallest neighbors joined, until there are few enough."""
+        """Merges the smallest neighboring stages until there are at most `_MOST_STAGES`."""
         saved = [self._saved(first, end) for first, end in zip([0, *bounds], bounds, strict=False)]
         while len(bounds) > _MOST_STAGES:
             smallest = min(range(len(bounds) - 1), key=lambda i: saved[i] + saved[i + 1])
@@ -119,14 +120,14 @@ class _Chain:
         return Block(tuple(nodes), tuple(gradients), stage)
 
     def _entering(self, gradients: Iterable[Node]) -> set[Value]:
-        """The gradients that a backward pass begins with."""
+        """Returns the gradients that the backward pass of a stage reads first."""
         inside = set(gradients)
         read = {value for node in inside for value in node.inputs}
         others = self.gradients.keys() - inside
         return {value for value in read if value.producer in others}
 
     def _inputs(self, nodes: Iterable[Node], inside: set[Node]) -> set[Value]:
-        """What comes from the stage before."""
+        """Returns the values that come from the stage before."""
         read = {value for node in nodes for value in node.inputs}
         return {
             value for value in read if value in self.last and value not in self.pinned and value.producer not in inside
@@ -134,12 +135,12 @@ class _Chain:
 
 
 def work_of(node: Node) -> float:
-    """Multiply-adds, and what writing the results costs."""
+    """Returns the cost of a node in multiply-adds, including writing its outputs."""
     return macs(node) + _WORK_OF_ELEMENT * sum(prod(value.shape or ()) for value in node.outputs)
 
 
 def _read_elsewhere(nodes: Sequence[Node]) -> set[Value]:
-    """The results that other nodes of the backward pass read; optimizers take gradients as soon as they are there."""
+    """Returns the outputs that other nodes of the backward pass read; optimizers use gradients immediately."""
     inside = set(nodes)
     return {
         value
@@ -150,8 +151,8 @@ def _read_elsewhere(nodes: Sequence[Node]) -> set[Value]:
 
 
 def _peak(nodes: Sequence[Node], kept: set[Value], given: Iterable[Value] = ()) -> int:
-    """The most memory that what is `given` and results of these nodes take at one time. Functions of single numbers write over
-    their operand."""
+    """Returns the peak memory of the values `given` and the outputs of these nodes. Element-wise functions overwrite
+    their input."""
     last = {value: i for i, node in enumerate(nodes) for value in node.inputs}
     alive, peak = {value: size_of(value) for value in given}, 0
     for i, node in enumerate(nodes):

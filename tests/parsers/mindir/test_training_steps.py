@@ -137,7 +137,7 @@ def test_what_is_stated_comes_first(tmp_path: Path) -> None:
     assert (found.optimizer, found.learning_rate, found.loss) == (Optimizer.SGD, 0.5, Loss.SPARSE_SOFTMAX)
     assert found.frozen == {"classifier", "stem.weight"}
     report = _converted(_unpacked("nesterov", tmp_path), stated)
-    assert any("trains 5 constants by SGD" in note for note in report.notes)
+    assert any("trains 5 constants with SGD" in note for note in report.notes)
 
 
 def _edited(name: str, folder: Path, edit: Edit) -> Path:

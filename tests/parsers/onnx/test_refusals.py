@@ -176,7 +176,7 @@ def test_input_shapes_are_checked() -> None:
     model = one("Neg", {"x": random(2, 3)})
     with pytest.raises(ConversionError, match="names 'z'"):
         parse(model, {"z": (1,)})
-    with pytest.raises(ConversionError, match="has 1 dimension, the input has 2"):
+    with pytest.raises(ConversionError, match="has 1 dimension, but the model's input has 2"):
         parse(model, {"x": (1,)})
 
 

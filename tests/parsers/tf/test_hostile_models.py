@@ -111,8 +111,8 @@ def test_an_archive_with_code(suffix: str, tmp_path: Path, capfd: pytest.Capture
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["config.json"], "there twice"),
-        (["../outside"], "points out of the archive"),
+        (["config.json"], "occurs twice"),
+        (["../outside"], "has a path outside of the archive"),
         (["pickled.pkl"], "is not part of a Keras model"),
     ],
 )

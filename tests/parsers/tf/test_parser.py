@@ -102,9 +102,9 @@ def test_input_shape_of_another_name_or_rank_is_refused() -> None:
     builder = Builder()
     builder.input("x", -1, 4)
     builder.node("y", "Relu", "x")
-    with pytest.raises(ConversionError, match="names 'z', which is no input of the model; its inputs are 'x'"):
+    with pytest.raises(ConversionError, match="names 'z', which is not an input of the model; its inputs are 'x'"):
         parsed(builder.content(), z=[1, 4])
-    with pytest.raises(ConversionError, match="has 3 dimensions, the input has 2"):
+    with pytest.raises(ConversionError, match="has 3 dimensions, but the model's input has 2"):
         parsed(builder.content(), x=[1, 4, 1])
 
 

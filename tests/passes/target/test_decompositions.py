@@ -19,14 +19,14 @@ LEFT = {
     "FftImag-": "do not come from a Fourier transform",
     "MatMulFusion-empty-inner": "without elements",
     "BatchGather-inner": "between its batches and its axis",
-    "NonMaxSuppression-center": "needs the number of boxes",
+    "NonMaxSuppression-center": "needs the maximum number of boxes",
     "StridedSlice-ellipsis-new-axis": "ellipsis",
     "Where-": "",
-    "AvgPoolFusion-outside": "lies in the padding",
+    "AvgPoolFusion-outside": "entirely in the padding",
     "Conv2DFusion-cropped": "negative padding",
-    "Conv2DFusion-depthwise-outside": "lies in the padding",
-    "Conv2DFusion-depthwise-padding": "lies in the padding",
-    "Conv2DFusion-outside": "lies in the padding",
+    "Conv2DFusion-depthwise-outside": "entirely in the padding",
+    "Conv2DFusion-depthwise-padding": "entirely in the padding",
+    "Conv2DFusion-outside": "entirely in the padding",
     **{
         f"{name}-empty": "without elements"
         for name in (

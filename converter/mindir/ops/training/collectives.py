@@ -1,4 +1,4 @@
-"""What several devices that train together exchange. It is read and written, not run."""
+"""Collective operators of distributed training. They are read and written, but not run."""
 
 from __future__ import annotations
 

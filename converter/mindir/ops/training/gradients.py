@@ -1,4 +1,5 @@
-"""Gradients of functions of single numbers and of movements. Those without a kernel are read and written, not run."""
+"""Gradients of element-wise functions and of operators that move elements. Those without a kernel are read and
+written, not run."""
 
 from __future__ import annotations
 
@@ -8,9 +9,9 @@ from ..enums import ActivationType
 
 @operator(3, inputs="dy x", outputs="dx", training=True)
 class ActivationGrad(Operator):
-    """Gradient of Activation, by dy and x (ELU: y; the ReLU family: either); SIGMOID and TANH read y, then dy.
+    """Gradient of Activation. Inputs are dy and x (ELU: y; ReLU variants: x or y); for SIGMOID and TANH y and dy.
 
-    HARD_TANH's bounds, which it cannot say, are -1 and 1.
+    The bounds of HARD_TANH are fixed to -1 and 1.
     """
 
     activation_type: ActivationType = enum(0, ActivationType.NO_ACTIVATION)
@@ -19,9 +20,9 @@ class ActivationGrad(Operator):
 
 @operator(1903, outputs="mask", training=True, custom_type="mslite.GateMask")
 class GateMask(Operator):
-    """What the gradient of a limiting activation needs of its result, a bit for each element: whether low < x < high.
+    """The mask for the gradient of a clamping activation, one bit per element: whether low < x < high.
 
-    Bytes, the first element in the lowest bit; bits behind the last element are 0.
+    The first element is the lowest bit of the first byte; unused bits are 0.
     """
 
     low: float = real(0)
@@ -30,7 +31,7 @@ class GateMask(Operator):
 
 @operator(1904, inputs="dy mask", outputs="dx", training=True, custom_type="mslite.GateGrad")
 class GateGrad(Operator):
-    """dy where GateMask's bit is set, else 0."""
+    """dy where the bit of GateMask is set, else 0."""
 
 
 @operator(183, inputs="x dy", outputs="dx", training=True)

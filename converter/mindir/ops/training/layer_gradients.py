@@ -1,4 +1,4 @@
-"""Gradients of layers; dropout, which is a layer of training. Those without a kernel are read and written, not run."""
+"""Gradients of layers, and layers of training. Those without a kernel are read and written, not run."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class AvgPoolGrad(Operator):
 
 @operator(20, inputs="dy x scale saved_mean saved_variance [reserve]", outputs="dx dscale doffset", training=True)
 class BatchNormGrad(Operator):
-    """Gradient of batch normalization, channels last, with the mean and the variance that it divided by."""
+    """Gradient of batch normalization, channels last, with the mean and variance of the forward pass."""
 
     epsilon: float = real(0)
     is_training: bool = boolean(1)
-    """the statistics are those of x; otherwise, as where the file says nothing, constants. Files up to 1.3 cannot say it: they mean those of x"""
+    """the statistics were computed from x; else (default) they are constants. Files up to 1.3 do not have it: true"""
 
 
 @operator(
@@ -34,11 +34,12 @@ class BatchNormGrad(Operator):
     custom_type="mslite.BatchNormTraining",
 )
 class BatchNormTraining(Operator):
-    """FusedBatchNorm by the statistics of the batch, which y's gradient wants, and the running ones moved towards them.
+    """FusedBatchNorm with the statistics of the batch, which are outputs for the gradient; updates the running
+    statistics.
 
-    `momentum` weighs the new: running statistics become (1 - momentum) old + momentum new, as MindSpore Lite trains with
-    FusedBatchNorm's and PyTorch does; that of ONNX weighs the old. The running variance is moved towards the unbiased one,
-    unless `biased`, as MindSpore Lite does for matrices.
+    Running statistics become (1 - momentum) * old + momentum * new, as in MindSpore Lite and PyTorch; in ONNX,
+    momentum is the weight of the old value. The running variance is updated with the unbiased variance, or, if
+    `biased`, with the biased variance, as MindSpore Lite does for matrices.
     """
 
     epsilon: float = real(0, 1e-5)
@@ -53,7 +54,7 @@ class BiasAddGrad(Operator):
 
 @operator(33, inputs="dy x [weight_shape]", outputs="dweight", training=True)
 class Conv2DBackpropFilterFusion(Operator):
-    """Gradient of a convolution for its weight."""
+    """Gradient of a convolution with respect to its weight."""
 
     format: Format = enum(0, Format.NCHW)
     kernel_size: Longs = longs(1)
@@ -70,7 +71,7 @@ class Conv2DBackpropFilterFusion(Operator):
 
 @operator(34, inputs="dy weight [shape]", outputs="dx", training=True)
 class Conv2DBackpropInputFusion(Operator):
-    """Gradient of a convolution for its input."""
+    """Gradient of a convolution with respect to its input."""
 
     format: Format = enum(0, Format.NCHW)
     kernel_size: Longs = longs(1)
@@ -88,7 +89,7 @@ class Conv2DBackpropInputFusion(Operator):
 
 @operator(43, inputs="dy x [weight_shape]", outputs="dweight", training=True)
 class DeConv2DGradFilter(Operator):
-    """Gradient of a transposed convolution for its weight."""
+    """Gradient of a transposed convolution with respect to its weight."""
 
     in_channel: int = long(0)
     out_channel: int = long(1)
@@ -104,9 +105,10 @@ class DeConv2DGradFilter(Operator):
 
 @operator(49, inputs="x [seed]", outputs="y [mask] [seed]", training=True, onnx="Dropout", tensorflow="Dropout")
 class Dropout(Operator):
-    """Without a seed the identity. With one, int32 [number, step], it zeroes random elements and divides by keep_prob.
+    """The identity without a seed. With a seed, int32 [number, step], sets random elements to 0 and divides by
+    keep_prob.
 
-    The mask, 1 where an element stays, depends on the seed alone; the seed that comes out is that of the next step.
+    The mask, 1 for kept elements, depends on the seed only; the output seed is that of the next step.
     """
 
     keep_prob: float = real(0, 0.5)
@@ -121,7 +123,7 @@ class DropoutGrad(Operator):
 
 @operator(186, inputs="x dy variance mean gamma", outputs="dx [dgamma] [dbeta]", training=True)
 class LayerNormGrad(Operator):
-    """Gradient of LayerNorm. It adds no epsilon: to the variance that LayerNormFusion gives it must be added before."""
+    """Gradient of LayerNorm. The epsilon must already be added to the variance that LayerNormFusion returns."""
 
     begin_norm_axis: int = long(0)
     begin_params_axis: int = long(1)
@@ -135,7 +137,7 @@ class LayerNormGrad(Operator):
     since_1_3=False,
 )
 class LSTMGrad(Operator):
-    """Gradient of LSTM with flat weights (four operands). The gates are computed again: `intermediate` is not read."""
+    """Gradient of LSTM with flat weights (four inputs). The gates are recomputed: `intermediate` is not read."""
 
     bidirectional: bool = boolean(0)
     has_bias: bool = boolean(1)
@@ -156,7 +158,8 @@ class LSTMGrad(Operator):
     since_1_3=False,
 )
 class LSTMGradData(Operator):
-    """Gradient of an LSTM with flat weights for its data; the gradients of its gates take the place of `intermediate`."""
+    """Gradient of an LSTM with flat weights with respect to its inputs; the gradients of the gates are written to
+    `intermediate`."""
 
     bidirectional: bool = boolean(0)
     has_bias: bool = boolean(1)
@@ -171,7 +174,7 @@ class LSTMGradData(Operator):
 
 @operator(205, inputs="x hidden y intermediate [unused]", outputs="dweight", training=True, since_1_3=False)
 class LSTMGradWeight(Operator):
-    """Gradient of an LSTM with flat weights for them, of what LSTMGradData left in `intermediate`."""
+    """Gradient of an LSTM with flat weights with respect to the weights, from the `intermediate` of LSTMGradData."""
 
     bidirectional: bool = boolean(0)
     has_bias: bool = boolean(1)

@@ -8,21 +8,22 @@ from ..enums import Reduction
 
 @operator(24, inputs="probabilities labels [weight]", outputs="loss", training=True)
 class BinaryCrossEntropy(Operator):
-    """Binary cross entropy of probabilities; its mean divides by the elements, whatever their weights."""
+    """Binary cross entropy of probabilities; the mean is divided by the number of elements, independent of weights."""
 
     reduction: Reduction = enum(0, Reduction.REDUCTION_SUM)
 
 
 @operator(25, inputs="probabilities labels dloss [weight]", outputs="dx", training=True)
 class BinaryCrossEntropyGrad(Operator):
-    """Gradient of BinaryCrossEntropy for the probabilities."""
+    """Gradient of BinaryCrossEntropy with respect to the probabilities."""
 
     reduction: Reduction = enum(0, Reduction.MEAN)
 
 
 @operator(207, inputs="log_probabilities labels weights", outputs="loss total_weight", training=True, since_1_3=False)
 class NLLLoss(Operator):
-    """Negative log likelihood of rows; its mean divides by the sum of the labels' weights, the second result."""
+    """Negative log likelihood of rows; the mean is divided by the sum of the labels' weights, which is the second
+    output."""
 
     reduction: Reduction = enum(0, Reduction.REDUCTION_SUM)
 

@@ -1,4 +1,4 @@
-"""Steps of optimizers, and assignments."""
+"""Optimizer steps and assignments."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .._declare import Operator, boolean, operator, real
     training=True,
 )
 class Adam(Operator):
-    """Adam optimizer step. Kernels want all results: MindSpore's files, where it changes operands, are rewritten so."""
+    """Adam step. Kernels need all outputs; MindSpore's files, in which inputs are updated in place, are rewritten."""
 
     use_locking: bool = boolean(0)
     use_nesterov: bool = boolean(1)
@@ -26,7 +26,7 @@ class Adam(Operator):
     since_1_3=False,
 )
 class AdamWeightDecay(Operator):
-    """Adam step with decoupled weight decay. Kernels want all results."""
+    """Adam step with decoupled weight decay. Kernels need all outputs."""
 
     use_locking: bool = boolean(0)
 
@@ -35,7 +35,7 @@ class AdamWeightDecay(Operator):
     10, inputs="weight accumulator learning_rate gradient momentum", outputs="weight [accumulator]", training=True
 )
 class ApplyMomentum(Operator):
-    """Momentum optimizer step. Kernels want all results."""
+    """Momentum step. Kernels need all outputs."""
 
     use_nesterov: bool = boolean(0)
     use_locking: bool = boolean(1)
@@ -59,7 +59,8 @@ class AssignAdd(Operator):
     training=True,
 )
 class SGD(Operator):
-    """Stochastic gradient descent step; at the first (stat > 0) the accumulator is the gradient. Kernels want all results."""
+    """Stochastic gradient descent step; in the first (stat > 0) the accumulator is the gradient. Kernels need all
+    outputs."""
 
     nesterov: bool = boolean(0)
     dampening: float = real(1)
@@ -74,7 +75,7 @@ class SGD(Operator):
     custom_type="mslite.SparseDescent",
 )
 class SparseDescent(Operator):
-    """Step of gradient descent on the rows of a table that were read; `rows` are their gradients, `index` says which rows they are.
+    """Gradient descent step on the rows of a table that were read; `rows` are their gradients, `index` their positions.
 
-    Rows that are named several times get one step, by the sum of their gradients in the order of `index`.
+    Repeated rows get one step, with the sum of their gradients in the order of `index`.
     """

@@ -1,4 +1,4 @@
-"""Operators written in others, one module per family."""
+"""Decompositions of operators into others, one module per family."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Activation functions."""
+"""Decompositions of activation functions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SELU = (1.6732632423543772, 1.0507009873554805)
 
 
 def _elu(x: Value, alpha: float, writer: Writer, version: Version) -> Value:
-    """An operator of its own in 1.3, a kind of Activation since."""
+    """Emits ELU: an operator in 1.3, a type of Activation in later versions."""
     if version is Version.V1_3:
         return writer.emit(Elu(alpha=alpha), x)
     return activation(ActivationType.ELU, x, writer, alpha=alpha)
@@ -41,13 +41,13 @@ def _selu(x: Value, alpha: float, gamma: float, writer: Writer, version: Version
 
 
 def _gelu(x: Value, writer: Writer) -> Value:
-    """By the error function: the kernels of Activation take the approximation by tanh for it."""
+    """Emits GELU with the error function, because Activation computes the approximation with tanh."""
     share = linear(writer.emit(Erf(), linear(x, math.sqrt(0.5), 0, writer)), 0.5, 0.5, writer)
     return writer.emit(MulFusion(), x, share)
 
 
 def _above(x: Value, threshold: float, writer: Writer) -> Value:
-    """1 where x is above the threshold, else 0."""
+    """Emits 1 for elements above the threshold, else 0."""
     return as_number(writer.emit(Greater(), x, number(threshold, x, writer)), writer)
 
 
@@ -78,12 +78,12 @@ def of_another_kind(node: Node, writer: Writer, version: Version) -> Sequence[Va
     op, x = node.op, node.inputs[0]
     assert isinstance(op, Activation)
     if x.quant or node.outputs[0].quant:
-        raise Blocked("it computes on stored integers", REMEDY)
+        raise Blocked("it is quantized", REMEDY)
     if x.dtype is DataType.INT32:
         return [_of_integers(x, op.activation_type, writer)]
     require_float(x)
     if op.activation_type not in _KINDS:
-        raise Blocked(f"{op.activation_type.name} is not written in other operators", REMEDY)
+        raise Blocked(f"there is no decomposition of {op.activation_type.name}", REMEDY)
     return [_KINDS[op.activation_type](x, op, writer, version)]
 
 
@@ -94,7 +94,7 @@ def _of_integers(x: Value, kind: ActivationType, writer: Writer) -> Value:
         return writer.emit(Maximum(), x, number(0, x, writer))
     bounds = {ActivationType.RELU6: (0, 6), ActivationType.RELU1: (-1, 1)}
     if kind not in bounds:
-        raise Blocked(f"{kind.name} is not written in other operators for integers", REMEDY)
+        raise Blocked(f"there is no decomposition of {kind.name} for integers", REMEDY)
     return clamp(x, *bounds[kind], writer)
 
 
@@ -121,7 +121,7 @@ def selu(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
 
 @decomposes("Celu")
 def celu(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
-    """alpha * ELU(x / alpha)."""
+    """CELU is alpha * ELU(x / alpha)."""
     x, op = node.inputs[0], node.op
     assert isinstance(op, Celu)
     require_float(x)
@@ -147,7 +147,7 @@ def hard_sigmoid(node: Node, writer: Writer, version: Version) -> Sequence[Value
 
 @decomposes("Shrink")
 def shrink(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
-    """Outside of the threshold x - bias * sign(x), else 0."""
+    """Shrink is x - bias * sign(x) outside of the threshold, else 0."""
     x, op = node.inputs[0], node.op
     assert isinstance(op, Shrink)
     require_float(x)
@@ -159,11 +159,11 @@ def shrink(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
 
 @decomposes("Clip")
 def clip(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
-    """Bounds are operands, or both of them attributes."""
+    """Lowers Clip; the bounds are inputs, or both are attributes."""
     op, (x, *bounds) = node.op, node.inputs
     assert isinstance(op, Clip)
     if x.quant:
-        raise Blocked("it computes on stored integers", REMEDY)
+        raise Blocked("it is quantized", REMEDY)
     if x.dtype is not DataType.INT32:
         require_float(x)
     if not bounds:
@@ -179,7 +179,7 @@ def clip(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
 
 @decomposes("PReLUFusion")
 def prelu(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
-    """max(x, 0) + slope * min(x, 0), for slopes of any shape."""
+    """PReLU is max(x, 0) + slope * min(x, 0), for slopes of any shape."""
     x, slope = node.inputs
     require_float(x)
     below = writer.emit(MulFusion(), writer.emit(Minimum(), x, number(0, x, writer)), slope)
@@ -207,5 +207,5 @@ def negative(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
 def absolute(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
     x = node.inputs[0]
     if x.dtype is not DataType.INT32:
-        raise Blocked(f"it is not written in other operators for {x.dtype.name.lower()}", REMEDY)
+        raise Blocked(f"there is no decomposition for {x.dtype.name.lower()}", REMEDY)
     return [writer.emit(Maximum(), x, writer.emit(SubFusion(), number(0, x, writer), x))]

@@ -1,4 +1,4 @@
-"""Convolutions in groups, as one for each group."""
+"""Decomposes grouped transposed convolutions into one convolution per group."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST_GROUPS = 64
 
 @decomposes("Conv2dTransposeFusion")
 def transposed_groups(node: Node, writer: Writer, version: Version) -> Sequence[Value] | None:
-    """Each group on its own, results beside each other."""
+    """Computes each group separately and concatenates the results."""
     op, (x, weight, *bias) = node.op, node.inputs
     assert isinstance(op, Conv2dTransposeFusion)
     if op.group <= 1:
@@ -28,7 +28,7 @@ def transposed_groups(node: Node, writer: Writer, version: Version) -> Sequence[
     require_float(x)
     operands = (weight, *bias)
     if op.group > _MOST_GROUPS or any(value.data is None or value.quant for value in operands):
-        raise Blocked(f"its {op.group} groups are not written one by one", REMEDY)
+        raise Blocked(f"there is no decomposition for {op.group} groups", REMEDY)
     weights = np.split(weight.array(), op.group, axis=0)
     biases = [np.split(value.array().reshape(-1), op.group) for value in bias]
     one = dataclasses.replace(op, group=1, in_channel=int(weights[0].shape[0]), out_channel=int(weights[0].shape[3]))

@@ -1,4 +1,4 @@
-"""Boxes."""
+"""Decompositions of box operators."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _INPUTS = 5
 
 @decomposes("NonMaxSuppression")
 def state_thresholds(node: Node, writer: Writer, version: Version) -> Sequence[Value] | None:
-    """Without a threshold every score is taken, where MindSpore Lite takes those above 0."""
+    """Adds a score threshold that accepts all scores; without one, MindSpore Lite uses 0."""
     missing = _INPUTS - len(node.inputs)
     if missing <= 0 or len(node.inputs) < _INPUTS - 2:
         return None

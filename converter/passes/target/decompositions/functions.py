@@ -1,4 +1,4 @@
-"""Functions of float values that several decompositions write."""
+"""Functions that emit float arithmetic, shared by decompositions."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from mslite.converter.passes.target.writer import Writer
 
 Function = Callable[[Value], Value]
 
-REMEDY = "Leave --targetVersion out, or export the model without it"
+REMEDY = "Leave out --targetVersion, or export the model without this operator"
 
 _MOST = float(np.finfo(np.float32).max)
 
 
 def clamp(x: Value, low: float, high: float, writer: Writer) -> Value:
-    """x within [low, high]."""
+    """Emits x clamped to [low, high]."""
     if low < high and x.dtype is DataType.FLOAT32:
         return activation(ActivationType.HARD_TANH, x, writer, min_val=max(low, -_MOST), max_val=min(high, _MOST))
     return writer.emit(Minimum(), writer.emit(Maximum(), x, number(low, x, writer)), number(high, x, writer))
@@ -35,24 +35,24 @@ def activation(kind: ActivationType, x: Value, writer: Writer, **attributes: flo
 
 
 def number(value: float, x: Value, writer: Writer) -> Value:
-    """A constant of x's type that broadcasts to x, with as many dimensions."""
+    """Returns a scalar constant with the type and rank of x."""
     return writer.const(np.full((1,) * (x.rank or 0), value), numpy_type(x.dtype))
 
 
 def linear(x: Value, scale: float, shift: float, writer: Writer) -> Value:
-    """scale * x + shift."""
+    """Emits scale * x + shift."""
     if scale != 1:
         x = writer.emit(MulFusion(), x, number(scale, x, writer))
     return writer.emit(AddFusion(), x, number(shift, x, writer)) if shift else x
 
 
 def cast(x: Value, kind: DataType, writer: Writer) -> Value:
-    """x in another type."""
+    """Emits a cast of x."""
     return writer.emit(Cast(), x, writer.const(int(kind), np.int32, name=f"to_{kind.name.lower()}"))
 
 
 def as_number(condition: Value, writer: Writer) -> Value:
-    """1 where the condition holds, else 0."""
+    """Emits 1 for true, 0 for false, as float32."""
     return cast(condition, DataType.FLOAT32, writer)
 
 
@@ -60,23 +60,23 @@ _WIDE = 2.0**100
 
 
 def sign(x: Value, writer: Writer) -> Value:
-    """-1, 0 or 1, NaN for NaN: twice a factor that takes even the smallest number over 1, then a bound."""
+    """Emits the sign of x, NaN for NaN: scales x so that even the smallest number exceeds 1, then clamps it."""
     for _ in range(2):
         x = clamp(linear(x, _WIDE, 0, writer), -1, 1, writer)
     return x
 
 
 def log1p(x: Value, writer: Writer) -> Value:
-    """ln(1 + x): of the rounded sum, and what the rounding took."""
+    """Emits ln(1 + x): the logarithm of the rounded sum, corrected by its rounding error."""
     total = linear(x, 1, 1, writer)
     lost = writer.emit(SubFusion(), x, linear(total, 1, -1, writer))
     return writer.emit(AddFusion(), writer.emit(Log(), total), writer.emit(DivFusion(), lost, total))
 
 
 def require_float(x: Value) -> None:
-    """Raises Blocked for other types."""
+    """Raises Blocked if x is not float32."""
     if x.dtype is not DataType.FLOAT32:
-        raise Blocked(f"it is written in other operators for float32 only, not for {x.dtype.name.lower()}", REMEDY)
+        raise Blocked(f"the decomposition supports float32 only, not {x.dtype.name.lower()}", REMEDY)
 
 
 def _affine(x: Value, numbers: list[float], writer: Writer) -> Value:
@@ -93,7 +93,7 @@ def _scaled_tanh(x: Value, numbers: list[float], writer: Writer) -> Value:
 
 
 def softsign(x: Value, writer: Writer) -> Value:
-    """x / (1 + |x|)."""
+    """Emits x / (1 + |x|)."""
     return writer.emit(DivFusion(), x, linear(writer.emit(Abs(), x), 1, 1, writer))
 
 
@@ -114,16 +114,17 @@ _FORMULAS: dict[str, tuple[tuple[float, ...], Callable[[Value, list[float], Writ
     "Softsign": ((), lambda x, numbers, writer: softsign(x, writer)),
     "Softplus": ((), partial(_kind, ActivationType.SOFTPLUS)),
 }
-"""ONNX's activations of recurrent layers: default alpha and beta, and who writes them."""
+"""ONNX's activations of recurrent layers -> default alpha and beta, and the function that emits them."""
 
 
 def recurrent_functions(names: list[str], alphas: Floats, betas: Floats, writer: Writer) -> list[Function]:
-    """The named functions; those that take alpha (and beta) use up the lists. Raises Blocked for other names."""
+    """Returns the named functions; alphas and betas are used in order by those that need them. Raises Blocked for
+    unknown names."""
     lists = [list(alphas or ()), list(betas or ())]
     functions: list[Function] = []
     for name in names:
         if name not in _FORMULAS:
-            raise Blocked(f"its activation {name} is not known", "Export it with another activation")
+            raise Blocked(f"its activation {name} is not supported", "Export it with another activation")
         defaults, formula = _FORMULAS[name]
         numbers = [given.pop(0) if given else default for given, default in zip(lists, defaults, strict=False)]
         functions.append(partial(_call, formula, numbers, writer))

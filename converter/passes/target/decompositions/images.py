@@ -1,4 +1,4 @@
-"""Pools and resizing."""
+"""Decompositions of pooling, resizing and grouped convolutions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from mslite.converter.passes.target.writer import Writer, decomposes
 
 @decomposes("MaxPoolFusion")
 def maximum_of_image(node: Node, writer: Writer, version: Version) -> Sequence[Value] | None:
-    """The maximum over a whole image."""
+    """Lowers global max pooling."""
     assert isinstance(node.op, MaxPoolFusion)
     if not node.op.global_ or node.quant_type != 0:
         return None
@@ -33,7 +33,8 @@ def maximum_of_image(node: Node, writer: Writer, version: Version) -> Sequence[V
 
 @decomposes("Resize")
 def nearest_of_whole_factors(node: Node, writer: Writer, version: Version) -> Sequence[Value] | None:
-    """Between half-pixel centers the nearest pixel of output i is floor(i / factor) where the factor is a whole number."""
+    """Lowers nearest resizing with half-pixel centers: for an integer factor, the nearest pixel of output i is floor(i
+    / factor)."""
     op = node.op
     assert isinstance(op, Resize)
     if op.method is not ResizeMethod.NEAREST or op.coordinate_transform_mode is not CoordinateTransformMode.HALF_PIXEL:
@@ -48,12 +49,12 @@ def nearest_of_whole_factors(node: Node, writer: Writer, version: Version) -> Se
 
 
 _MOST_GROUPS = 32
-"""Beyond, a convolution each is no help."""
+"""With more groups, one convolution per group is too slow."""
 
 
 @decomposes("Conv2DFusion")
 def convolution_of_each_group(node: Node, writer: Writer, version: Version) -> Sequence[Value] | None:
-    """A convolution with groups is one for each, side by side."""
+    """Lowers a grouped convolution to one convolution per group."""
     op = node.op
     assert isinstance(op, Conv2DFusion)
     weight, biases = node.inputs[1].data, [value.data for value in node.inputs[2:]]

@@ -1,4 +1,4 @@
-"""What moves elements to places that are known, or computed, as Gather."""
+"""Decompositions of operators that move elements to constant or computed positions, with Gather."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from mslite.converter.passes.target.decompositions.functions import REMEDY, cast
 from mslite.converter.passes.target.decompositions.shapes import known_shape, reshaped
 from mslite.converter.passes.target.writer import Writer, decomposes
 
-_SIZES = "Give sizes with --inputShape"
+_SIZES = "Fix the input shapes with --inputShape"
 
 
 def gathered(x: Value, axis: int, places: npt.NDArray[np.int64], writer: Writer) -> Value:
-    """The elements at these places of one dimension."""
+    """Emits the elements at constant positions of a dimension."""
     return writer.emit(Gather(), x, writer.const(places, np.int32), writer.const(axis, np.int32))
 
 
 @decomposes("DepthToSpace")
 def channels_in_the_other_order(node: Node, writer: Writer, version: Version) -> Sequence[Value] | None:
-    """CRD is DCR of channels in another order."""
+    """Lowers DepthToSpace in mode CRD to mode DCR, with reordered channels."""
     op, x = node.op, node.inputs[0]
     assert isinstance(op, DepthToSpace)
     if (op.mode or "DCR") == "DCR":
         return None
     if x.quant:
-        raise Blocked("it moves stored integers", REMEDY)
+        raise Blocked("it is quantized", REMEDY)
     size = known_shape(x)[3]
     order = np.arange(size).reshape(-1, op.block_size * op.block_size).T.reshape(-1)
     return [writer.emit(changed(op, mode="DCR"), gathered(x, 3, order, writer))]
@@ -46,12 +46,12 @@ def channels_in_the_other_order(node: Node, writer: Writer, version: Version) ->
 
 @decomposes("PadExtend")
 def continued(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
-    """Each dimension on its own: negative borders cut first."""
+    """Pads each dimension separately; negative paddings are cut first."""
     op, (x, borders) = node.op, node.inputs
     assert isinstance(op, PadExtend)
     shape = known_shape(x)
     if borders.data is None or any(size < 0 for size in shape):
-        raise Blocked("its borders or the sizes of its operand are not known", _SIZES)
+        raise Blocked("its paddings or input dimensions are unknown", _SIZES)
     y = x
     for axis, (before, after) in enumerate(borders.data.reshape(-1, 2).astype(np.int64).tolist()):
         if before or after:
@@ -64,14 +64,14 @@ def continued(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
 
 @decomposes("StridedSlice")
 def backwards(node: Node, writer: Writer, version: Version) -> Sequence[Value] | None:
-    """Known slices of known sizes, in either direction."""
+    """Lowers constant slices of known dimensions, with positive or negative strides."""
     op, (x, *rest) = node.op, node.inputs
     assert isinstance(op, StridedSlice)
     shape = known_shape(x)
     if any(value.data is None for value in rest) or any(size < 0 for size in shape):
         return None
     if op.ellipsis_mask or op.new_axis_mask:
-        raise Blocked("it has an ellipsis, or makes new dimensions", REMEDY)
+        raise Blocked("it has an ellipsis or new axes", REMEDY)
     begin, end, *more = (value.array().reshape(-1).astype(np.int64).tolist() for value in rest)
     strides = more[-1] if more else [1] * len(begin)
     axes = more[0] if len(more) > 1 else range(len(begin))
@@ -85,7 +85,7 @@ def backwards(node: Node, writer: Writer, version: Version) -> Sequence[Value] |
         else:
             chosen = every[first : last : strides[place]]
         if len(chosen) == 0:
-            raise Blocked("it leaves nothing", REMEDY)
+            raise Blocked("its result has no elements", REMEDY)
         if not np.array_equal(chosen, every):
             y = gathered(y, axis % len(shape), chosen, writer)
     return [reshaped(y, known_shape(node.outputs[0]), writer)]
@@ -93,11 +93,11 @@ def backwards(node: Node, writer: Writer, version: Version) -> Sequence[Value] |
 
 @decomposes("GatherD")
 def at_places_along(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
-    """From the flat operand: of each index the place of its element."""
+    """Gathers from the flattened input: computes the position of the element for each index."""
     x, dim, index = node.inputs
     shape, wanted = known_shape(x), known_shape(index)
     if dim.data is None or any(size < 0 for size in (*shape, *wanted)):
-        raise Blocked("its sizes are not known", _SIZES)
+        raise Blocked("its dimensions are unknown", _SIZES)
     axis = int(dim.data.reshape(-1)[0].astype(np.int64)) % len(shape)
     steps = [math.prod(shape[place + 1 :]) for place in range(len(shape))]
     base = np.zeros(wanted, np.int64)
@@ -108,7 +108,7 @@ def at_places_along(node: Node, writer: Writer, version: Version) -> Sequence[Va
 
 
 def _flat_places(index: Value, size: int, step: int, base: npt.NDArray[np.int64], writer: Writer) -> Value:
-    """index * step + base, of indices that may count from the end."""
+    """Emits index * step + base; indices may be negative."""
     if index.data is not None:
         numbers = index.data.astype(np.int64)
         return writer.const(np.where(numbers < 0, numbers + size, numbers) * step + base, np.int32)
@@ -126,13 +126,13 @@ def _at(x: Value, flat: Value, writer: Writer) -> Value:
 
 @decomposes("BatchGather")
 def of_each_batch(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
-    """Batches become part of the gathered dimension, where that follows them."""
+    """Merges the batch dimensions with the gathered dimension, which must follow them."""
     op, (x, index) = node.op, node.inputs
     assert isinstance(op, BatchGather)
     shape, wanted = known_shape(x), known_shape(index)
     count, axis = op.batch_dims, op.axis % len(shape)
     if axis != count or any(size < 0 for size in (*shape, *wanted)):
-        raise Blocked("its sizes are not known, or dimensions lie between its batches and its axis", REMEDY)
+        raise Blocked("its dimensions are unknown, or there are dimensions between its batches and its axis", REMEDY)
     batches = math.prod(shape[:count])
     places = np.arange(batches).reshape(*wanted[:count], *[1] * (len(wanted) - count)) * shape[axis]
     flat = _flat_places(index, shape[axis], 1, np.broadcast_to(places, wanted).astype(np.int64), writer)
@@ -145,7 +145,7 @@ def slices(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
     op, x = node.op, node.inputs[0]
     assert isinstance(op, Unstack)
     if x.quant:
-        raise Blocked("it moves stored integers", REMEDY)
+        raise Blocked("it is quantized", REMEDY)
     axis, count = op.axis % len(known_shape(x)), len(node.outputs)
     parts = writer.many(Split(output_num=count, axis=axis), [x], count) if count > 1 else [x]
     return [reshaped(part, known_shape(old), writer) for part, old in zip(parts, node.outputs, strict=True)]
@@ -156,7 +156,7 @@ def beside_each_other(node: Node, writer: Writer, version: Version) -> Sequence[
     op = node.op
     assert isinstance(op, Stack)
     if any(value.quant for value in node.inputs):
-        raise Blocked("it moves stored integers", REMEDY)
+        raise Blocked("it is quantized", REMEDY)
     rank = len(known_shape(node.outputs[0]))
     axis = op.axis % rank
     parts = []

@@ -1,4 +1,4 @@
-"""What the recurrent operators have in common: their operands in one form, whatever the operator."""
+"""A common form of the inputs of all recurrent operators."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ _DEFAULTS = {
     "GRUSequence": ("Sigmoid", "Tanh"),
     "LSTMSequence": ("Sigmoid", "Tanh", "Tanh"),
 }
-REMEDY = "Leave --targetVersion out, or export the layer in another form"
+REMEDY = "Leave out --targetVersion, or export the layer in another form"
 
 
 @dataclass(frozen=True)
 class Layer:
-    """A recurrent layer: x is [time, batch, input], everything else begins with the directions."""
+    """A recurrent layer. x is [time, batch, input]; the first dimension of all other tensors is the directions."""
 
     op: General
     x: Value
     w: Numbers
     r: Numbers
     bias: Numbers
-    """[directions, 2 * gates * hidden]: of x, then of the hidden state."""
+    """[directions, 2 * gates * hidden]: for x, then for the hidden state."""
     lengths: Value | None = None
     hidden: Value | None = None
     """[directions, batch, state]; None: zeros."""
@@ -64,7 +64,7 @@ class Layer:
 
     @property
     def state(self) -> int:
-        """The size of the hidden state, which a projection changes."""
+        """The size of the hidden state, after a projection."""
         return int(self.r.shape[2])
 
     @property
@@ -72,11 +72,11 @@ class Layer:
         return self.op.direction == "reverse"
 
     def functions(self) -> list[str]:
-        """ONNX's names, of all directions."""
+        """ONNX's names of the activations, for all directions."""
         return self.op.activations.split() if self.op.activations else [*_DEFAULTS[self.op.name]] * self.directions
 
     def is_plain(self) -> bool:
-        """True where nothing but weights, biases and first states goes into the usual formulas."""
+        """Whether the layer has the usual formulas with weights, biases and initial states only."""
         more = (self.peepholes, self.projection, self.normalization)
         flags = [self.op.clip]
         if isinstance(self.op, LSTMSequence):
@@ -88,9 +88,9 @@ class Layer:
 
 
 def read_layer(node: Node, writer: Writer) -> Layer:
-    """The node's operands, time first and on float values. Raises Blocked."""
+    """Returns the inputs of a node, time first and dequantized. Raises Blocked."""
     if node.inputs[0].rank != 3:
-        raise Blocked("it is not known how many dimensions its input has", REMEDY)
+        raise Blocked("the rank of its input is unknown", REMEDY)
     if isinstance(node.op, LSTM):
         return _lstm(node, node.op, writer)
     if isinstance(node.op, GRU):
@@ -139,7 +139,8 @@ def _general(node: Node, op: General, order: Sequence[int], writer: Writer) -> L
     )
     if getattr(op, "rounding", 0):
         writer.context.note(
-            f"'{node.name}' rounds its state to 8 bits in each step; for the target version it does not: its weights become "
+            f"'{node.name}' rounds its state to 8 bits in each step, which the target version does not: its weights "
+            "become "
             "float values"
         )
     return _time_first(layer, writer)
@@ -159,10 +160,10 @@ def _time_first(layer: Layer, writer: Writer) -> Layer:
 
 def _lstm(node: Node, op: LSTM, writer: Writer) -> Layer:
     if op.zoneout_cell or op.zoneout_hidden:
-        raise Blocked("its states are mixed with those of the last step (zoneout)", REMEDY)
+        raise Blocked("zoneout is not supported", REMEDY)
     inputs = list(node.inputs)
     if len(inputs) == 4:
-        raise Blocked("its weights are one vector, as MINDIR has them", REMEDY)
+        raise Blocked("its weights are one vector, as in MINDIR files", REMEDY)
     general = LSTMSequence(
         direction="bidirectional" if op.bidirectional else "forward",
         has_bias=len(inputs) > 3,
@@ -174,7 +175,7 @@ def _lstm(node: Node, op: LSTM, writer: Writer) -> Layer:
 
 
 def real_array(node: Node, index: int) -> Numbers:
-    """The numbers of a constant operand, as float32. Raises Blocked."""
+    """Returns the elements of a constant input, dequantized to float32. Raises Blocked."""
     value = node.inputs[index]
     if value.data is None:
         raise Blocked(f"'{value.name}' is computed at run time", REMEDY)
@@ -182,24 +183,24 @@ def real_array(node: Node, index: int) -> Numbers:
         try:
             return real_numbers(value.data, value.quant, channel_axis(node.op, index, node.inputs))
         except ValueError as error:
-            raise Blocked(f"the scales of '{value.name}' do not fit it: {error}", REMEDY) from None
+            raise Blocked(f"the scales of '{value.name}' have the wrong shape: {error}", REMEDY) from None
     return np.asarray(value.data, np.float32)
 
 
 def real_value(node: Node, index: int, writer: Writer) -> Value:
-    """An operand as float values. Raises Blocked."""
+    """Returns an input, dequantized. Raises Blocked."""
     value = node.inputs[index]
     if value.data is not None:
         return writer.const(real_array(node, index), name=value.name)
     if not is_quantized(value):
         return value
     if value.dtype is not DataType.INT8:
-        raise Blocked(f"'{value.name}' has integers of 16 bits", REMEDY)
+        raise Blocked(f"'{value.name}' is int16", REMEDY)
     return writer.emit(QuantDTypeCast(src_t=int(DataType.INT8), dst_t=int(DataType.FLOAT32)), value)
 
 
 def zero_state(layer: Layer, size: int, name: str, writer: Writer) -> Value:
-    """[directions, batch, size] of zeros; where the batch is not known, it is x's."""
+    """Returns zeros [directions, batch, size]; a dynamic batch size is taken from x."""
     assert layer.x.shape is not None
     batch = layer.x.shape[1]
     if batch >= 0:

@@ -1,4 +1,4 @@
-"""Predicates, logic and casts."""
+"""Decompositions of predicates, logical operators and casts."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def exactly_one(node: Node, writer: Writer, version: Version) -> Sequence[Value]
     truths = []
     for value in node.inputs:
         if value.dtype not in (DataType.BOOL, DataType.INT32, DataType.FLOAT32):
-            raise Blocked(f"it is not written in other operators for {value.dtype.name.lower()}", REMEDY)
+            raise Blocked(f"there is no decomposition for {value.dtype.name.lower()}", REMEDY)
         numbers = to_float(value, writer)
         if value.dtype is not DataType.BOOL:
             numbers = to_float(writer.emit(NotEqual(), numbers, number(0, numbers, writer)), writer)
@@ -64,13 +64,13 @@ def exactly_one(node: Node, writer: Writer, version: Version) -> Sequence[Value]
 
 @decomposes("Cast")
 def two_casts(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
-    """To bool by comparing; else through float32, which holds integers up to 2^24."""
+    """Casts to bool by a comparison, to other types through float32, which represents integers exactly up to 2^24."""
     x, wanted = node.inputs[0], node.outputs[0].dtype
     if wanted is DataType.BOOL and has_cast(x.dtype, DataType.FLOAT32, version):
         numbers = to_float(x, writer)
         return [writer.emit(NotEqual(), numbers, number(0, numbers, writer))]
     if not (has_cast(x.dtype, DataType.FLOAT32, version) and has_cast(DataType.FLOAT32, wanted, version)):
-        raise Blocked(f"there is no way from {x.dtype.name.lower()} to {wanted.name.lower()}", REMEDY)
+        raise Blocked(f"there is no cast from {x.dtype.name.lower()} to {wanted.name.lower()}", REMEDY)
     if x.dtype not in (DataType.BOOL, DataType.UINT8):
-        writer.context.note(f"'{node.name}' casts integers through float32, which rounds those beyond 2^24")
+        writer.context.note(f"'{node.name}' casts integers through float32, which rounds integers above 2^24")
     return [cast(cast(x, DataType.FLOAT32, writer), wanted, writer)]

@@ -1,4 +1,4 @@
-"""What moves and chooses elements."""
+"""Decompositions of operators that move and select elements."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from mslite.converter.passes.target.writer import Writer, decomposes
 
 @decomposes("Gather")
 def count_from_the_front(node: Node, writer: Writer, version: Version) -> Sequence[Value] | None:
-    """Constant indices that count from the end."""
+    """Replaces negative constant indices."""
     if len(node.inputs) != 3:
         return None
     data, indices, axis = node.inputs
@@ -40,7 +40,7 @@ def count_from_the_front(node: Node, writer: Writer, version: Version) -> Sequen
 
 @decomposes("StridedSlice")
 def cut_to_the_sizes(node: Node, writer: Writer, version: Version) -> Sequence[Value] | None:
-    """Constant ends and begins beyond the dimension become its ends."""
+    """Clamps constant begins and ends of slices to the dimensions."""
     assert isinstance(node.op, StridedSlice)
     count = len(node.inputs)
     data = node.inputs[0]
@@ -64,7 +64,7 @@ def cut_to_the_sizes(node: Node, writer: Writer, version: Version) -> Sequence[V
 
 @decomposes("BroadcastTo")
 def add_to_zeros(node: Node, writer: Writer, version: Version) -> Sequence[Value] | None:
-    """A sum with zeros of the whole shape repeats its operand, where the type has sums."""
+    """Lowers broadcasting to an addition of zeros, for types that AddFusion supports."""
     result = node.outputs[0]
     if (
         result.shape is None
@@ -78,7 +78,7 @@ def add_to_zeros(node: Node, writer: Writer, version: Version) -> Sequence[Value
 
 @decomposes("Split")
 def state_every_size(node: Node, writer: Writer, version: Version) -> Sequence[Value] | None:
-    """-1 stands for what the other sizes leave."""
+    """Replaces -1 in the sizes of a Split."""
     sizes = [value.shape[getattr(node.op, "axis", 0)] if value.shape is not None else -1 for value in node.outputs]
     if min(sizes) < 0:
         return None
@@ -87,7 +87,7 @@ def state_every_size(node: Node, writer: Writer, version: Version) -> Sequence[V
 
 @decomposes("Gather Softmax LogSoftmax")
 def axis_from_the_front(node: Node, writer: Writer, version: Version) -> Sequence[Value] | None:
-    """An axis that counts from the end."""
+    """Replaces a negative axis."""
     rank = node.inputs[0].rank
     if rank is None:
         return None
@@ -107,12 +107,12 @@ def axis_from_the_front(node: Node, writer: Writer, version: Version) -> Sequenc
 
 @decomposes("Where")
 def select(node: Node, writer: Writer, version: Version) -> Sequence[Value] | None:
-    """Select chooses between operands of the whole shape."""
+    """Lowers Where to Select, with inputs broadcast to the whole shape."""
     if len(node.inputs) != 3:
         return None
     result = node.outputs[0]
     if result.shape is None or any(size < 0 for size in result.shape) or result.dtype not in _SUMS:
-        raise Blocked("Select needs the sizes, and float32 or int32", "Give the sizes with --inputShape")
+        raise Blocked("Select needs known dimensions, and float32 or int32", "Fix the input shapes with --inputShape")
     truth, *values = node.inputs
     if truth.shape not in (result.shape, (), (1,)):
         return None
@@ -120,7 +120,7 @@ def select(node: Node, writer: Writer, version: Version) -> Sequence[Value] | No
 
 
 _SUMS = {DataType.FLOAT32: np.float32, DataType.INT32: np.int32}
-"""Types that have sums."""
+"""Types that AddFusion supports."""
 
 
 def _repeated(writer: Writer, value: Value, result: Value) -> Value:
@@ -131,7 +131,7 @@ def _repeated(writer: Writer, value: Value, result: Value) -> Value:
 
 @decomposes("Crop")
 def slice_of_known_size(node: Node, writer: Writer, version: Version) -> Sequence[Value] | None:
-    """A crop of known sizes is a slice."""
+    """Lowers a crop to known sizes to a slice."""
     op, shape = node.op, node.outputs[0].shape
     assert isinstance(op, Crop)
     if shape is None or any(size < 0 for size in shape):

@@ -1,4 +1,4 @@
-"""Normalizations in sums and products."""
+"""Decompositions of normalizations into element-wise operators and reductions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MEAN = ReduceFusion(mode=ReduceMode.ReduceMean, keep_dims=True)
 
 
 def _over_root(x: Value, axes: Value, epsilon: float, writer: Writer) -> Value:
-    """x over the root of the mean of its squares and epsilon."""
+    """Emits x / sqrt(mean(x^2) + epsilon)."""
     squares = writer.emit(_MEAN, writer.emit(Square(), x), axes)
     return writer.emit(MulFusion(), x, writer.emit(Rsqrt(), linear(squares, 1, epsilon, writer)))
 
@@ -37,7 +37,7 @@ def root_mean_square(node: Node, writer: Writer, version: Version) -> Sequence[V
 
 @decomposes("GroupNormFusion")
 def group_norm(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
-    """Groups of channels, which are dimension 1, become rows of a matrix."""
+    """Reshapes groups of channels, in dimension 1, to rows of a matrix."""
     op, (x, *affine) = node.op, node.inputs
     assert isinstance(op, GroupNormFusion)
     require_float(x)

@@ -1,4 +1,4 @@
-"""Pools with dilation, or with padding that counts."""
+"""Decompositions of pooling with dilation, or with padding that is included in averages."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ class _Windows:
 
     @property
     def added(self) -> int:
-        """What has to come behind the last element for the last window to be whole."""
+        """Elements that must be added after the last element to complete the last window."""
         reach = (self.count - 1) * self.stride + (self.kernel - 1) * self.dilation + 1
         return max(reach - self.size - self.before, 0)
 
     def taps(self, with_padding: bool) -> npt.NDArray[np.float64]:
-        """How many elements of each window count."""
+        """Returns the number of elements that are averaged in each window."""
         places = np.arange(self.count)[:, None] * self.stride + np.arange(self.kernel) * self.dilation - self.before
         first, last = (-self.before, self.size + self.after) if with_padding else (0, self.size)
         counted: npt.NDArray[np.float64] = np.sum((places >= first) & (places < last), 1, dtype=np.float64)
@@ -53,12 +53,12 @@ class _Windows:
 
 
 def _windows(node: Node) -> list[_Windows]:
-    """Those of height and width. Raises Blocked where sizes are open."""
+    """Returns the windows of height and width. Raises Blocked for dynamic dimensions."""
     op = node.op
     assert isinstance(op, AvgPoolExtended | MaxPoolExtended)
     x, y = known_shape(node.inputs[0]), known_shape(node.outputs[0])
     if any(size < 0 for size in (*x[1:], *y[1:])) or op.kernel_size is None:
-        raise Blocked("the sizes of its images are not known", "Give sizes with --inputShape")
+        raise Blocked("the size of its images is unknown", "Fix the input shapes with --inputShape")
     result = []
     for i in range(2):
         stride, dilation = (op.strides or (1, 1))[i], (op.dilation or (1, 1))[i]
@@ -84,7 +84,7 @@ def _activated(y: Value, kind: ActivationType, writer: Writer) -> Value:
 
 @decomposes("AvgPoolExtended")
 def average(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
-    """A convolution of each channel with ones, over how many elements count."""
+    """Lowers average pooling to a depthwise convolution with ones, divided by the number of elements."""
     op, x = node.op, node.inputs[0]
     assert isinstance(op, AvgPoolExtended)
     require_float(x)
@@ -113,7 +113,7 @@ def average(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
 
 @decomposes("MaxPoolExtended")
 def maximum(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
-    """The largest of the slices that each tap of the window makes."""
+    """Lowers max pooling to the maximum of strided slices, one for each element of the window."""
     op, x = node.op, node.inputs[0]
     assert isinstance(op, MaxPoolExtended)
     require_float(x)
@@ -123,7 +123,7 @@ def maximum(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
     padded = _padded(x, windows, _LEAST, writer)
     batch, _, _, channels = known_shape(x)
     if batch < 0:
-        raise Blocked("its batch is not known", "Give sizes with --inputShape")
+        raise Blocked("its batch size is unknown", "Fix the input shapes with --inputShape")
     strides = writer.ints(1, *(one.stride for one in windows), 1)
     y = None
     for tap in np.ndindex(*(one.kernel for one in windows)):
@@ -138,7 +138,7 @@ def maximum(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
 
 @decomposes("AvgPoolFusion MaxPoolFusion")
 def counted_windows(node: Node, writer: Writer, version: Version) -> Sequence[Value] | None:
-    """Pools whose windows the version counts otherwise: with their padding as borders."""
+    """Lowers pooling with another number of windows in the version: pads the input first."""
     op = node.op
     assert isinstance(op, AvgPoolFusion | MaxPoolFusion)
     if op.global_ or op.round_mode is not RoundMode.CEIL or node.inputs[0].quant:

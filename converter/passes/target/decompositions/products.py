@@ -1,4 +1,4 @@
-"""Matrix products as the kernels take them, and activations that kernels pass over as nodes of their own."""
+"""Decompositions of matmuls that the kernels do not support, and of fused activations that kernels ignore."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BOUNDS = (ActivationType.NO_ACTIVATION, ActivationType.RELU, ActivationType.REL
 
 
 def _emit_like(node: Node, op: Operator, writer: Writer, *inputs: Value) -> Value:
-    """A result of `op` on integers, or with stored weights, as the node's is."""
+    """Emits `op` with the quantization type of the node."""
     value = writer.emit(op, *inputs)
     assert value.producer is not None
     value.producer.quant_type = node.quant_type
@@ -46,16 +46,16 @@ def _activated(node: Node, y: Value, kind: ActivationType, writer: Writer) -> Va
 def activation_apart(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
     kind = getattr(node.op, "activation_type", ActivationType.NO_ACTIVATION)
     if kind is ActivationType.NO_ACTIVATION:
-        raise Blocked("it is not written in other operators", REMEDY)
+        raise Blocked("there is no decomposition for it", REMEDY)
     if is_quantized(node.outputs[0]) and kind not in _BOUNDS:
-        raise Blocked(f"{kind.name} of stored integers is not the bound of their range", REMEDY)
+        raise Blocked(f"{kind.name} of a quantized tensor does not match its range", REMEDY)
     y = _emit_like(node, changed(node.op, activation_type=ActivationType.NO_ACTIVATION), writer, *node.inputs)
     return [_activated(node, y, kind, writer)]
 
 
 @decomposes("FullConnection")
 def full_connection(node: Node, writer: Writer, version: Version) -> Sequence[Value] | None:
-    """With its axis counted from the front."""
+    """Replaces a negative axis."""
     op, x = node.op, node.inputs[0]
     assert isinstance(op, FullConnection)
     if op.axis >= 0:
@@ -66,13 +66,13 @@ def full_connection(node: Node, writer: Writer, version: Version) -> Sequence[Va
 
 @decomposes("MatMulFusion")
 def matrix_product(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
-    """With operands of equal shapes but for the matrices themselves, a bias that is known and no activation."""
+    """Lowers a matmul to one with equal batch dimensions, a constant bias and no activation."""
     op, (a, b, *bias) = node.op, node.inputs
     assert isinstance(op, MatMulFusion)
     kind = op.activation_type
     late = [value for value in bias if not value.is_constant]
     if is_quantized(node.outputs[0]) and (late or kind not in _BOUNDS):
-        raise Blocked(f"on stored integers, {kind.name} or a bias at run time are not apart from it", REMEDY)
+        raise Blocked(f"{kind.name} or a computed bias cannot be separated from a quantized matmul", REMEDY)
     plain = dataclasses.replace(op, activation_type=ActivationType.NO_ACTIVATION)
     known = [value for value in bias if value.is_constant]
     a, b, plain = _as_matrices(a, b, plain, writer)
@@ -94,7 +94,7 @@ def matrix_product(node: Node, writer: Writer, version: Version) -> Sequence[Val
 
 
 def _fully_connected(node: Node, a: Value, b: Value, bias: Sequence[Value], op: MatMulFusion, writer: Writer) -> Value:
-    """The rows of all matrices times a constant: the operator that takes any number of dimensions."""
+    """Emits FullConnection, which multiplies the rows of all matrices by a constant, for any rank."""
     data = b.array() if op.transpose_b else b.array().T
     weight = _renamed(writer.const(data, data.dtype, name=b.name), b)
     size = int(data.shape[0])
@@ -104,7 +104,7 @@ def _fully_connected(node: Node, a: Value, b: Value, bias: Sequence[Value], op: 
 
 
 def _as_matrices(a: Value, b: Value, op: MatMulFusion, writer: Writer) -> tuple[Value, Value, MatMulFusion]:
-    """Vectors as matrices of one row or column."""
+    """Reshapes vectors to matrices of one row or column."""
     shape_a, shape_b = known_shape(a), known_shape(b)
     if len(shape_a) == 1:
         a, op = _renamed(reshaped(a, (1, *shape_a), writer), a), dataclasses.replace(op, transpose_a=False)
@@ -114,20 +114,20 @@ def _as_matrices(a: Value, b: Value, op: MatMulFusion, writer: Writer) -> tuple[
 
 
 def _renamed(new: Value, old: Value) -> Value:
-    """With the records of what it was."""
+    """Gives a value the quantization parameters of the value that it replaces, and returns it."""
     new.quant = old.quant
     return new
 
 
 def _common(a: Sequence[int], b: Sequence[int]) -> tuple[int, ...]:
-    """The sizes to which both broadcast."""
+    """Returns the broadcast shape of both."""
     rank = max(len(a), len(b))
     pairs = zip((*[1] * (rank - len(a)), *a), (*[1] * (rank - len(b)), *b), strict=True)
     return tuple(n if m == 1 else m for m, n in pairs)
 
 
 def _repeated(x: Value, batch: Sequence[int], writer: Writer) -> Value:
-    """x with as many matrices as `batch` says."""
+    """Emits x broadcast to the batch dimensions `batch`."""
     shape = known_shape(x)
     wanted = (*batch, *shape[-2:])
     if shape == wanted:
@@ -135,13 +135,13 @@ def _repeated(x: Value, batch: Sequence[int], writer: Writer) -> Value:
     if x.data is not None and not x.quant and all(size >= 0 for size in wanted):
         return writer.const(np.broadcast_to(x.data, wanted), x.data.dtype, name=x.name)
     if x.dtype is not DataType.FLOAT32 or any(size < 0 for size in wanted):
-        raise Blocked(f"'{x.name}' would have to be repeated for each product", REMEDY)
+        raise Blocked(f"'{x.name}' would have to be broadcast for each matmul", REMEDY)
     return writer.emit(BroadcastTo(shape=wanted), x, writer.ints(*wanted))
 
 
 @decomposes("MatMulFusion")
 def rows_of_several(node: Node, writer: Writer, version: Version) -> Sequence[Value] | None:
-    """Several matrices times one: their rows are those of one matrix."""
+    """Lowers a batch of matrices times one matrix to one matmul with all rows."""
     a, b = node.inputs[:2]
     transposed = getattr(node.op, "transpose_a", False)
     if a.shape is None or b.rank != 2 or a.rank is None or a.rank < 3 or transposed:
@@ -158,7 +158,7 @@ def _is_transposed(node: Node) -> bool:
 
 
 def _shape_like(writer: Writer, a: Value, result: Value) -> Value:
-    """The shape of the result, of which the sizes in front are those of `a`."""
+    """Emits the shape of the result; its leading dimensions are those of `a`."""
     shape = result.shape
     assert shape is not None
     if sum(size < 0 for size in shape) <= 1:

@@ -1,4 +1,4 @@
-"""Integers rounded at run time, as float32: sums of their products are exact below 2^24."""
+"""Decompositions of dynamic quantization into float32 arithmetic; sums of integer products are exact below 2^24."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ from mslite.converter.passes.target.writer import Writer, decomposes
 
 _READERS = frozenset({"MatMulInteger", "ConvInteger"})
 _MAGIC = 1.5 * 2.0**23
-"""Numbers of this size have no places behind the point: adding it rounds half to even, as long as the other is below 2^22."""
+"""Adding this number rounds half to even, for numbers below 2^22: float32 values of its size have no fraction."""
 _EXACT = 1 << 24
 _STEPS = 255
 
 
 def _nearest(x: Value, writer: Writer) -> Value:
-    """Rounded half to even, for numbers below 2^22."""
+    """Emits x rounded half to even, for |x| below 2^22."""
     return linear(linear(x, 1, _MAGIC, writer), 1, -_MAGIC, writer)
 
 
 @decomposes("DynamicQuantizeLinear")
 def dynamic_quantize(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
-    """The integers stay float32: those who read them are written for that, too."""
+    """Lowers dynamic quantization to float32; the nodes that read the integers are lowered, too."""
     x = node.inputs[0]
     require_float(x)
     y, _, zero = node.outputs
@@ -56,7 +56,7 @@ def dynamic_quantize(node: Node, writer: Writer, version: Version) -> Sequence[V
             _require_written(user)
     rank = len(known_shape(x))
     if rank == 0:
-        raise Blocked("it rounds a single number", REMEDY)
+        raise Blocked("its input is a scalar", REMEDY)
     axes = writer.ints(*range(rank))
     low, high = (
         writer.emit(kind, writer.emit(ReduceFusion(mode=mode, keep_dims=True), x, axes), _zero(rank, writer))
@@ -83,12 +83,12 @@ def _zero(rank: int, writer: Writer) -> Value:
 
 
 def _require_written(user: Node) -> None:
-    """Raises Blocked where what reads integers cannot be written on float32."""
+    """Raises Blocked if the reader of the integers cannot be lowered to float32."""
     for index in range(4):
         _require_number(user.inputs[index])
     for value in user.inputs[2:4]:
         if value.shape is None or (value.shape != () and value.data is None):
-            raise Blocked(f"'{value.name}' is not one number", REMEDY)
+            raise Blocked(f"'{value.name}' is not a scalar", REMEDY)
     if isinstance(user.op, ConvInteger) and (user.inputs[1].data is None or user.inputs[3].data is None):
         raise Blocked("the weights of its convolution are computed at run time", REMEDY)
 
@@ -96,7 +96,7 @@ def _require_written(user: Node) -> None:
 def _require_number(value: Value) -> None:
     known = value.data is not None or value.dtype in (DataType.FLOAT32, DataType.UINT8)
     if not known:
-        raise Blocked(f"there is no way from {value.dtype.name.lower()} to float32", REMEDY)
+        raise Blocked(f"there is no cast from {value.dtype.name.lower()} to float32", REMEDY)
 
 
 def _as_float(value: Value, writer: Writer) -> Value:
@@ -106,7 +106,7 @@ def _as_float(value: Value, writer: Writer) -> Value:
 
 
 def _difference(value: Value, zero: Value, writer: Writer) -> Value:
-    """The integers less their zero point; those of constants stay stored in 8 bits where there is one for all."""
+    """Emits the integers minus their zero point; constants with one zero point stay 8-bit."""
     if value.data is not None and zero.data is not None:
         points = np.unique(zero.data.astype(np.int64))
         if points.size == 1:
@@ -123,7 +123,7 @@ def _difference(value: Value, zero: Value, writer: Writer) -> Value:
 
 
 def _stored(value: Value, zero: int, writer: Writer) -> Value:
-    """Constants of 8 bits with a record of scale 1: float values that are these integers."""
+    """Returns an 8-bit constant with scale 1, whose float values are its integers minus the zero point."""
     data = value.array()
     shift = 128 if data.dtype == np.uint8 else 0
     weights = writer.const(data.astype(np.int16) - shift, np.int8, name=value.name)
@@ -132,18 +132,18 @@ def _stored(value: Value, zero: int, writer: Writer) -> Value:
 
 
 def _note_of_sums(node: Node, weight: Value, writer: Writer) -> None:
-    """Says so where the weights allow sums that float32 does not hold."""
+    """Adds a note if sums may exceed the exact range of float32."""
     if weight.data is not None:
         zero = weight.quant[0].zeroPoint if weight.quant else 0
         sizes = np.abs(weight.data.astype(np.float64) - zero)
         axes = tuple(range(1, sizes.ndim)) if isinstance(node.op, ConvInteger) else (-2,)
         if _STEPS * float(sizes.sum(axes).max(initial=0)) < _EXACT:
             return
-    writer.context.note(f"'{node.name}' adds products of integers in float32, which is exact for sums below 2^24")
+    writer.context.note(f"'{node.name}' accumulates integers in float32, which is exact for sums below 2^24")
 
 
 def _finished(node: Node, sums: Value, rest: Sequence[Value], writer: Writer) -> Value:
-    """int32, or the sums times the scales plus the bias."""
+    """Emits the sums as int32, or scaled with the bias added."""
     if not rest:
         return cast(sums, DataType.INT32, writer)
     scale, *more = rest
@@ -155,7 +155,7 @@ def _finished(node: Node, sums: Value, rest: Sequence[Value], writer: Writer) ->
 
 
 def _column(value: Value, like: Value, writer: Writer) -> Value:
-    """One number, or one per column."""
+    """Emits a scalar, or a vector with one element per column."""
     if value.rank == 0 and value.data is not None:
         return number(float(value.data.reshape(-1)[0]), like, writer)
     return value
@@ -167,7 +167,7 @@ def integer_product(node: Node, writer: Writer, version: Version) -> Sequence[Va
     _require_written(node)
     a, b, a_zero, b_zero, *rest = node.inputs
     if len(rest) > 2:
-        raise Blocked("it has a scale for each row", REMEDY)
+        raise Blocked("it has per-row scales", REMEDY)
     left, right = _difference(a, a_zero, writer), _difference(b, b_zero, writer)
     sums = writer.emit(MatMulFusion(), left, right)
     _mark(sums)
@@ -182,7 +182,7 @@ def integer_convolution(node: Node, writer: Writer, version: Version) -> Sequenc
     _require_written(node)
     x, weight, x_zero, weight_zero, *rest = node.inputs
     if len(rest) > 2:
-        raise Blocked("it has a scale for each image", REMEDY)
+        raise Blocked("it has per-image scales", REMEDY)
     left, right = _difference(x, x_zero, writer), _difference(weight, weight_zero, writer)
     shape = known_shape(weight)
     fields = {field.name: getattr(op, field.name) for field in dataclasses.fields(op)}
@@ -195,7 +195,7 @@ def integer_convolution(node: Node, writer: Writer, version: Version) -> Sequenc
 
 
 def _mark(y: Value) -> None:
-    """That the product reads stored weights."""
+    """Sets the quantization type of the node to quantized weights."""
     assert y.producer is not None
     if any(value.quant for value in y.producer.inputs):
         y.producer.quant_type = QuantType.QUANT_WEIGHT
@@ -203,7 +203,7 @@ def _mark(y: Value) -> None:
 
 @decomposes("Gather")
 def rows_of_bytes(node: Node, writer: Writer, version: Version) -> Sequence[Value] | None:
-    """Bytes of a table that only casts to float32 read: int8 with a record of scale 1, cast by that."""
+    """Lowers an 8-bit table that only casts to float32 read to int8 with scale 1."""
     table, *rest = node.inputs
     out = node.outputs[0]
     is_bytes = table.dtype in (DataType.UINT8, DataType.INT8) and table.data is not None and not table.quant

@@ -1,4 +1,4 @@
-"""Recurrent layers as MindSpore Lite's LSTM and GRU where these say the same, and step by step elsewhere."""
+"""Lowers recurrent layers to MindSpore Lite's LSTM and GRU if these are equivalent, else unrolls them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from mslite.converter.passes.target.decompositions.unrolled import unroll
 from mslite.converter.passes.target.writer import Writer, decomposes
 
 _TILE = 16
-"""Kernels on several sequences read the weights of a gate at a multiple of the tile in which they are packed, at most this."""
+"""Units are padded to a multiple of this: kernels read the weights of each gate at a multiple of the packing tile,
+which is at most
+16."""
 
 
 @decomposes("RNNSequence GRUSequence LSTMSequence GRU LSTM")
@@ -29,7 +31,7 @@ def recurrent(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
     results = _native(layer, writer) if _is_native(layer) else unroll(layer, writer)
     for old in node.outputs:
         if _is_read(old, writer) and is_quantized(old) and old.dtype is not DataType.INT8:
-            raise Blocked(f"its result '{old.name}' has integers of 16 bits", REMEDY)
+            raise Blocked(f"its result '{old.name}' is int16", REMEDY)
     return [
         _as_wanted(layer, old, new, index, writer)
         for index, (old, new) in enumerate(zip(node.outputs, results, strict=True))
@@ -41,12 +43,13 @@ def _is_read(value: Value, writer: Writer) -> bool:
 
 
 def _is_native(layer: Layer) -> bool:
-    """Whether MindSpore Lite has an operator for it. Its GRU resets the hidden state before the product."""
+    """Returns whether MindSpore Lite has an equivalent operator. Its GRU applies the reset gate before the matmul."""
     return layer.op.name != "RNNSequence" and layer.is_plain() and not _stops_early(layer)
 
 
 def _stops_early(layer: Layer) -> bool:
-    """True unless every sequence is known to be as long as x: with lengths, GRU's last states are those of the last step."""
+    """Returns whether sequences may be shorter than x: MindSpore Lite's GRU returns the states of the last step,
+    ignoring lengths."""
     if layer.lengths is None:
         return False
     assert layer.x.shape is not None
@@ -86,7 +89,7 @@ def _native(layer: Layer, writer: Writer) -> list[Value]:
 
 
 def _widened(layer: Layer, weights: Numbers, wide: int) -> Numbers:
-    """Gates of `wide` units: those that are added have weights and biases of zero, so that their states stay zero."""
+    """Pads the gates to `wide` units with zero weights and biases, so that the added states stay zero."""
     gates = weights.shape[1] // layer.units
     by_gate = weights.reshape(layer.directions, gates, layer.units, *weights.shape[2:])
     padding = [(0, 0), (0, 0), (0, wide - layer.units), *[(0, 0)] * (by_gate.ndim - 3)]
@@ -117,7 +120,7 @@ def _cut(value: Value, units: int, wide: int, writer: Writer) -> Value:
 
 
 def _as_wanted(layer: Layer, old: Value, new: Value, index: int, writer: Writer) -> Value:
-    """A result in the layout and the type in which the node gives it."""
+    """Converts a result to the layout and type of the node's output."""
     if layer.op.layout:
         new = writer.emit(Transpose(), new, writer.ints(2, 0, 1, 3) if index == 0 else writer.ints(1, 0, 2))
     if not is_quantized(old):

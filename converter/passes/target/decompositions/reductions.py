@@ -1,4 +1,4 @@
-"""Reductions and scans."""
+"""Decompositions of reductions and scans."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LEAST = float(np.finfo(np.float32).min)
 
 
 def _stated(x: Value, axes: Sequence[Value], writer: Writer) -> Value:
-    """The axes of a reduction: all of them where none are given."""
+    """Returns the axes of a reduction; all axes if none are given."""
     if axes and (axes[0].data is None or axes[0].data.size):
         return axes[0]
     return writer.ints(*range(len(known_shape(x))))
@@ -33,11 +33,12 @@ def _stated(x: Value, axes: Sequence[Value], writer: Writer) -> Value:
 
 @decomposes("ReduceFusion")
 def other_modes(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
-    """What is summed is written by a node of its own: kernels that square their operand do so where it lies."""
+    """Lowers other reduction modes. Squares are computed by a separate node, because the kernels would overwrite their
+    input."""
     op, (x, *axes) = node.op, node.inputs
     assert isinstance(op, ReduceFusion)
     if x.quant:
-        raise Blocked("it computes on stored integers", REMEDY)
+        raise Blocked("it is quantized", REMEDY)
     if x.dtype is not DataType.INT32:
         require_float(x)
     if axes and axes[0].data is not None and not axes[0].data.size and x.rank:
@@ -46,7 +47,7 @@ def other_modes(node: Node, writer: Writer, version: Version) -> Sequence[Value]
         least = writer.emit(dataclasses.replace(op, mode=ReduceMode.ReduceMin), linear(x, -1, 0, writer), *axes)
         return [linear(least, -1, 0, writer)]
     if op.mode not in (ReduceMode.ReduceASum, ReduceMode.ReduceSumSquare, ReduceMode.ReduceL2):
-        raise Blocked(f"{op.mode.name} is not written in other operators", REMEDY)
+        raise Blocked(f"there is no decomposition of {op.mode.name}", REMEDY)
     terms = writer.emit(Abs(), x) if op.mode is ReduceMode.ReduceASum else writer.emit(MulFusion(), x, x)
     is_root = op.mode is ReduceMode.ReduceL2
     total = dataclasses.replace(op, mode=ReduceMode.ReduceSum, coeff=0.0 if is_root else op.coeff)
@@ -58,7 +59,8 @@ def other_modes(node: Node, writer: Writer, version: Version) -> Sequence[Value]
 
 @decomposes("ReduceLogSumExp")
 def log_sum_exp(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
-    """The largest element is taken out first; not below the lowest float32, so that rows of -inf stay what they are."""
+    """Lowers ReduceLogSumExp: subtracts the maximum first, clamped to the lowest float32, so that rows of -inf stay
+    -inf."""
     op, (x, *axes) = node.op, node.inputs
     assert isinstance(op, ReduceLogSumExp)
     require_float(x)
@@ -76,7 +78,7 @@ def log_sum_exp(node: Node, writer: Writer, version: Version) -> Sequence[Value]
 
 @decomposes("Hardmax")
 def first_largest(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
-    """1 where an element is the largest and none before it is."""
+    """Lowers Hardmax: 1 for the first maximum, else 0."""
     op, x = node.op, node.inputs[0]
     assert isinstance(op, Hardmax)
     require_float(x)
@@ -90,14 +92,14 @@ def first_largest(node: Node, writer: Writer, version: Version) -> Sequence[Valu
 
 @decomposes("CumProd")
 def running_product(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
-    """By doubling: each element times that 1, 2, 4, ... places before it."""
+    """Lowers CumProd by doubling: multiplies each element by that 1, 2, 4, ... positions before it."""
     op, (x, axis_of) = node.op, node.inputs
     assert isinstance(op, CumProd)
     shape = known_shape(x)
     if x.dtype is not DataType.INT32:
         require_float(x)
     if axis_of.data is None or any(size < 0 for size in shape):
-        raise Blocked("its axis or a size of its operand is not known", "Give sizes with --inputShape")
+        raise Blocked("its axis or a dimension of its input is unknown", "Fix the input shapes with --inputShape")
     axis = int(axis_of.data.reshape(-1)[0]) % len(shape)
     y = _shifted(x, axis, 1, op.reverse, writer) if op.exclusive else x
     step = 1
@@ -108,7 +110,7 @@ def running_product(node: Node, writer: Writer, version: Version) -> Sequence[Va
 
 
 def _shifted(x: Value, axis: int, by: int, backward: bool, writer: Writer) -> Value:
-    """x moved on along the axis, behind ones."""
+    """Emits x shifted along the axis and filled with ones."""
     shape = known_shape(x)
     ones = np.ones((*shape[:axis], min(by, shape[axis]), *shape[axis + 1 :]), numpy_type(x.dtype))
     filling = writer.const(ones, ones.dtype, name="ones")

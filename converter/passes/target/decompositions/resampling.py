@@ -1,4 +1,4 @@
-"""Resizing as a choice of pixels, or as products with matrices, one for each dimension."""
+"""Decompositions of resizing into gathers, or matmuls with one matrix per dimension."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MODES = {mode.name.lower(): mode for mode in CoordinateTransformMode}
 
 @decomposes("ResizeND")
 def image_of_whole_factors(node: Node, writer: Writer, version: Version) -> Sequence[Value] | None:
-    """Height and width times whole numbers, whatever they are: the operator of MindSpore Lite with the factors."""
+    """Lowers resizing by integer factors to MindSpore Lite's Resize with factors, for dynamic dimensions."""
     op, (x, target, *_) = node.op, node.inputs
     assert isinstance(op, ResizeND)
     shape = known_shape(x)
@@ -65,9 +65,9 @@ def each_dimension(node: Node, writer: Writer, version: Version) -> Sequence[Val
         op.coordinate_transformation_mode == "tf_crop_and_resize"
         or (op.keep_aspect_ratio_policy or "stretch") != "stretch"
     ):
-        raise Blocked("it crops, or keeps the ratio of its sizes", REMEDY)
+        raise Blocked("it crops, or keeps the aspect ratio", REMEDY)
     if target.data is None:
-        raise Blocked("its sizes are computed at run time", "Give sizes with --inputShape")
+        raise Blocked("its sizes are computed at run time", "Fix the input shapes with --inputShape")
     y = x
     for axis, wanted in zip(op.axes or range(len(before)), target.data, strict=True):
         if before[axis] != after[axis] or (wanted.dtype.kind == "f" and wanted != 1):
@@ -80,7 +80,7 @@ def height_and_width(node: Node, writer: Writer, version: Version) -> Sequence[V
     op, x = node.op, node.inputs[0]
     assert isinstance(op, Resize)
     if x.quant:
-        raise Blocked("it computes on stored integers", REMEDY)
+        raise Blocked("it is quantized", REMEDY)
     before, after = _sizes(node)
     y = x
     for axis in _IMAGE_AXES:
@@ -94,7 +94,7 @@ def height_and_width(node: Node, writer: Writer, version: Version) -> Sequence[V
 def _sizes(node: Node) -> tuple[tuple[int, ...], tuple[int, ...]]:
     before, after = known_shape(node.inputs[0]), known_shape(node.outputs[0])
     if any(size < 0 for size in (*before, *after)):
-        raise Blocked("its sizes are not known", "Give sizes with --inputShape")
+        raise Blocked("its dimensions are unknown", "Fix the input shapes with --inputShape")
     return before, after
 
 
@@ -104,12 +104,12 @@ def _evaluate(op: Operator, *operands: npt.NDArray[np.generic]) -> npt.NDArray[n
 
 
 def _weights(op: Operator, size: int, target: npt.NDArray[np.generic]) -> npt.NDArray[np.float64]:
-    """What becomes of the unit vectors: [after, before]."""
+    """Returns the interpolation matrix [after, before], computed from the results for unit vectors."""
     return _evaluate(op, np.eye(size, dtype=np.float32), target)
 
 
 def _image_weights(op: Resize, axis: int, before: int, after: int) -> npt.NDArray[np.float64]:
-    """The same in one dimension of images, each channel of which is a unit vector."""
+    """Returns the interpolation matrix for a dimension of images; each channel is a unit vector."""
     units = np.eye(before, dtype=np.float32)
     image = units[None, :, None] if axis == 1 else units[None, None]
     sizes = {"new_height": after if axis == 1 else 1, "new_width": after if axis == 2 else 1}
@@ -117,12 +117,12 @@ def _image_weights(op: Resize, axis: int, before: int, after: int) -> npt.NDArra
 
 
 def _along(x: Value, axis: int, matrix: npt.NDArray[np.float64], writer: Writer) -> Value:
-    """x with one dimension resampled."""
+    """Emits x with one dimension resampled."""
     chosen = matrix.argmax(1)
     if np.array_equal(matrix, np.eye(matrix.shape[1])[chosen]):
         return writer.emit(Gather(), x, writer.const(chosen, np.int32), writer.const(axis, np.int32))
     if x.dtype is not DataType.FLOAT32:
-        raise Blocked(f"it interpolates {x.dtype.name.lower()}", REMEDY)
+        raise Blocked(f"interpolation of {x.dtype.name.lower()} is not supported", REMEDY)
     if matrix.size > _MOST_WEIGHTS:
         raise Blocked(f"its matrix of {matrix.shape[0]} to {matrix.shape[1]} pixels would be too large", REMEDY)
     shape = known_shape(x)

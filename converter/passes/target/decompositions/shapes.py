@@ -1,4 +1,4 @@
-"""Changes of shape that stay right where sizes are open."""
+"""Emits changes of shape that support a dynamic dimension."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from mslite.converter.passes.target.writer import Writer
 
 
 def known_shape(x: Value) -> tuple[int, ...]:
-    """Sizes and symbols. Raises Blocked where not even their number is known."""
+    """Returns the shape, with symbols for dynamic dimensions. Raises Blocked if the rank is unknown."""
     if x.shape is None:
-        raise Blocked(f"it is not known how many dimensions '{x.name}' has", REMEDY)
+        raise Blocked(f"the rank of '{x.name}' is unknown", REMEDY)
     return x.shape
 
 
 def reshaped(x: Value, sizes: Sequence[int], writer: Writer) -> Value:
-    """x in another shape, of which one size may be open. Raises Blocked where more are."""
-    if not sizes:  # a file has no constant for the shape of a number
+    """Emits x in another shape with at most one dynamic dimension. Raises Blocked if there are more."""
+    if not sizes:  # a file cannot store an empty constant for the shape of a scalar
         return writer.emit(ReduceFusion(mode=ReduceMode.ReduceSum), x, writer.ints(*range(len(known_shape(x)))))
     wanted = [size if size >= 0 else -1 for size in sizes]
     if wanted.count(-1) > 1:
-        raise Blocked(f"more than one size of '{x.name}' is open", "Give its sizes with --inputShape")
+        raise Blocked(f"'{x.name}' has more than one dynamic dimension", "Fix the input shapes with --inputShape")
     return writer.emit(Reshape(), x, writer.ints(*wanted))
 
 

@@ -1,4 +1,4 @@
-"""Fourier transforms as products with matrices of cosines and sines."""
+"""Decompositions of Fourier transforms into matmuls with cosines and sines."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _MOST_WEIGHTS = 1 << 23
 _MOVES = frozenset(
     {"Reshape", "Squeeze", "ExpandDims", "Unsqueeze", "Flatten", "Transpose", "StridedSlice", "SliceFusion"}
 )
-"""What may stand between a transform and the parts of its numbers."""
+"""Operators that are supported between a transform and the real or imaginary part."""
 
 
 def _product(x: Value, matrix: npt.NDArray[np.float64], name: str, writer: Writer) -> Value:
-    """The last dimension times a matrix."""
+    """Emits the product of the last dimension and a matrix."""
     if matrix.size > _MOST_WEIGHTS:
-        raise Blocked(f"its transform of {matrix.shape[0]} numbers would be too large a matrix", REMEDY)
+        raise Blocked(f"the matrix for its transform of {matrix.shape[0]} elements would be too large", REMEDY)
     shape = known_shape(x)
     rows = reshaped(x, (-1, shape[-1]), writer)
     y = writer.emit(MatMulFusion(), rows, writer.const(matrix, name=name))
@@ -40,7 +40,8 @@ def _product(x: Value, matrix: npt.NDArray[np.float64], name: str, writer: Write
 
 
 def _spectrum(value: Value, writer: Writer) -> tuple[Value, Value]:
-    """Real and imaginary parts of what a transform of float values gives. Raises Blocked for other complex numbers."""
+    """Emits the real and imaginary parts of the transform of a real tensor. Raises Blocked for other complex
+    numbers."""
     maker = value.producer
     if maker is not None and maker.op.name in _MOVES:
         parts = _spectrum(maker.inputs[0], writer)
@@ -53,7 +54,7 @@ def _spectrum(value: Value, writer: Writer) -> tuple[Value, Value]:
     shape = known_shape(x)
     width = op.fft_width if isinstance(op, Rfft2D) else op.fft_length
     if shape[-1] < 0 or width <= 0 or (isinstance(op, Rfft) and len(maker.inputs) > 1):
-        raise Blocked("the length of its Fourier transform is not known", "Give sizes with --inputShape")
+        raise Blocked("the length of its Fourier transform is unknown", "Fix the input shapes with --inputShape")
     bins = width // 2 + 1
     angles = 2 * np.pi * (np.outer(np.arange(shape[-1]), np.arange(bins)) % width) / width
     inside = (np.arange(shape[-1]) < width)[:, None]
@@ -65,10 +66,10 @@ def _spectrum(value: Value, writer: Writer) -> tuple[Value, Value]:
 
 
 def _over_rows(real: Value, imaginary: Value, height: int, writer: Writer) -> tuple[Value, Value]:
-    """The transform of the columns, of which the first `height` count."""
+    """Emits the transform along the columns; only the first `height` rows are used."""
     shape = known_shape(real)
     if shape[-2] < 0:
-        raise Blocked("the height of its images is not known", "Give sizes with --inputShape")
+        raise Blocked("the height of its images is unknown", "Fix the input shapes with --inputShape")
     if shape[-2] == height == 1:
         return real, imaginary
     order = (*range(len(shape) - 2), len(shape) - 1, len(shape) - 2)
@@ -102,7 +103,8 @@ def imaginary_part(node: Node, writer: Writer, version: Version) -> Sequence[Val
 
 @decomposes("Dft")
 def discrete_fourier_transform(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
-    """A linear map of the pairs of numbers along the axis: its matrix is the transform of the unit vectors."""
+    """Lowers Dft to a linear map of the (real, imaginary) pairs along the axis; its matrix is the transform of unit
+    vectors."""
     op, (x, *rest) = node.op, node.inputs
     assert isinstance(op, Dft)
     require_float(x)
@@ -114,11 +116,11 @@ def discrete_fourier_transform(node: Node, writer: Writer, version: Version) -> 
     axis %= len(shape)
     size, parts = shape[axis], shape[-1]
     if size < 0 or parts < 0:
-        raise Blocked("the length of its Fourier transform is not known", "Give sizes with --inputShape")
+        raise Blocked("the length of its Fourier transform is unknown", "Fix the input shapes with --inputShape")
     if (length or size) * size * parts * 2 > _MOST_WEIGHTS:
-        raise Blocked(f"its transform of {size} numbers would be too large a matrix", REMEDY)
+        raise Blocked(f"the matrix for its transform of {size} elements would be too large", REMEDY)
     units = np.eye(size, dtype=np.complex128)
-    if parts == 2:  # of each pair the real and the imaginary one
+    if parts == 2:  # (real, imaginary) pairs
         units = np.stack([units, 1j * units], 1).reshape(2 * size, size)
     matrix = _transform(units, op, length)
     axes = [index for index in range(len(shape)) if index not in (axis, len(shape) - 1)]
@@ -132,7 +134,7 @@ def discrete_fourier_transform(node: Node, writer: Writer, version: Version) -> 
 
 
 def _transform(units: npt.NDArray[np.complex128], op: Dft, length: int) -> npt.NDArray[np.float64]:
-    """What becomes of each row, as pairs of real and imaginary parts beside each other."""
+    """Returns the transform of each row, as interleaved real and imaginary parts."""
     if op.inverse and op.onesided:
         return np.asarray(np.fft.irfft(units, length or None, -1), np.float64)
     rows = (np.fft.ifft if op.inverse else np.fft.fft)(units, length or None, -1)

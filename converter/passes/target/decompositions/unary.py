@@ -1,4 +1,4 @@
-"""Functions of one number: hyperbolic and inverse ones, logarithms, rounding."""
+"""Decompositions of unary functions: hyperbolic and inverse functions, logarithms, rounding."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from mslite.converter.passes.target.decompositions.functions import (
 from mslite.converter.passes.target.writer import Writer, decomposes
 
 _LARGE = 1e9
-"""Beyond it the inverse hyperbolic sine is the logarithm of 2x."""
+"""Above it the inverse hyperbolic sine is computed as the logarithm of 2x."""
 _WHOLE = 2.0**23
-"""From here on every float32 is whole."""
+"""All float32 values from here on are integers."""
 _ARCTANGENT = (
     0.9999998864, -0.3333259707, 0.1998590719, -0.1416123096, 0.1049894991, -0.07234861727, 0.03978124649, -0.01440136003,
     0.002456722963,
 )  # fmt: skip
-"""Of t, t^3, t^5, ... on [0, 1]: a weighted least-squares fit, off by less than 6e-9."""
+"""Coefficients of t, t^3, t^5, ... for atan on [0, 1]: a weighted least-squares fit with an error below 6e-9."""
 
 
 def _known(node: Node) -> Value:
@@ -42,7 +42,8 @@ def _known(node: Node) -> Value:
 
 @decomposes("Sinh")
 def hyperbolic_sine(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
-    """With e = exp(-|x|): sign(x) * (1 - e) * (1 + e) / (2 * e); 1 - e comes whole from ELU, also where x is small."""
+    """sinh is sign(x) * (1 - e) * (1 + e) / (2 * e) with e = exp(-|x|); ELU computes 1 - e without cancellation for
+    small x."""
     x = _known(node)
     below = writer.emit(Neg(), writer.emit(Abs(), x))
     e = writer.emit(ExpFusion(), below)
@@ -65,7 +66,7 @@ def tangent(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
 
 
 def arctangent_of_positive(x: Value, writer: Writer) -> Value:
-    """Of numbers from 0 to infinity: of x or of 1 / x, whichever is in [0, 1]."""
+    """Emits atan of non-negative x, from x or 1 / x, whichever is in [0, 1]."""
     one = number(1, x, writer)
     t = writer.emit(DivFusion(), writer.emit(Minimum(), x, one), writer.emit(Maximum(), x, one))
     square = writer.emit(Square(), t)
@@ -90,7 +91,8 @@ def arctangent(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
 
 @decomposes("Asin")
 def arcsine(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
-    """atan(|x| / sqrt(1 - x^2)); outside of [-1, 1], where kernels for roots stop, as at its ends."""
+    """asin is sign(x) * atan(|x| / sqrt(1 - x^2)). x is clamped to [-1, 1], because square root kernels fail for
+    negative numbers."""
     x = _known(node)
     size = writer.emit(Abs(), x)
     square = writer.emit(MulFusion(), linear(size, -1, 1, writer), linear(size, 1, 1, writer))
@@ -100,7 +102,7 @@ def arcsine(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
 
 @decomposes("Acos")
 def arccosine(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
-    """2 * atan(sqrt((1 - x) / (1 + x))); outside of [-1, 1] as at its ends."""
+    """acos is 2 * atan(sqrt((1 - x) / (1 + x))), with x clamped to [-1, 1]."""
     x = clamp(_known(node), -1, 1, writer)
     share = writer.emit(DivFusion(), linear(x, -1, 1, writer), linear(x, 1, 1, writer))
     return [linear(arctangent_of_positive(writer.emit(Sqrt(), share), writer), 2, 0, writer)]
@@ -108,7 +110,8 @@ def arccosine(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
 
 @decomposes("Asinh")
 def inverse_hyperbolic_sine(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
-    """sign(x) * log1p(a + a^2 / (1 + sqrt(a^2 + 1))) of a = |x|; the logarithm of what is beyond a bound comes in addition."""
+    """asinh is sign(x) * log1p(a + a^2 / (1 + sqrt(a^2 + 1))) with a = |x|, clamped to a bound; the logarithm of the
+    excess is added."""
     x = _known(node)
     size = writer.emit(Abs(), x)
     a = writer.emit(Minimum(), size, number(_LARGE, x, writer))
@@ -122,7 +125,8 @@ def inverse_hyperbolic_sine(node: Node, writer: Writer, version: Version) -> Seq
 
 @decomposes("Acosh")
 def inverse_hyperbolic_cosine(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
-    """log1p(d + sqrt(d * (d + 2))) of d = x - 1, 0 below 1; the logarithm of what is beyond a bound comes in addition."""
+    """acosh is log1p(d + sqrt(d * (d + 2))) with d = x - 1, 0 below 1, clamped to a bound; the logarithm of the excess
+    is added."""
     x = _known(node)
     near = writer.emit(Minimum(), x, number(_LARGE, x, writer))
     d = activation(ActivationType.RELU, linear(near, 1, -1, writer), writer)
@@ -134,7 +138,7 @@ def inverse_hyperbolic_cosine(node: Node, writer: Writer, version: Version) -> S
 
 @decomposes("Atanh")
 def inverse_hyperbolic_tangent(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
-    """sign(x) * log1p(2a / (1 - a)) / 2 of a = |x|; infinite from 1 on."""
+    """atanh is sign(x) * log1p(2a / (1 - a)) / 2 with a = |x|; infinite for a >= 1."""
     x = _known(node)
     a = writer.emit(Abs(), x)
     rest = activation(ActivationType.RELU, linear(a, -1, 1, writer), writer)
@@ -161,9 +165,9 @@ def reciprocal_root(node: Node, writer: Writer, version: Version) -> Sequence[Va
 
 @decomposes("Round")
 def round_half_to_even(node: Node, writer: Writer, version: Version) -> Sequence[Value]:
-    """From the integer below: one more where the rest is over a half, or is a half and the integer is odd."""
+    """Rounds half to even: floor(x), plus one if the fraction is over a half, or is a half and the integer is odd."""
     x = _known(node)
-    near = clamp(x, -_WHOLE, _WHOLE, writer)  # beyond, numbers are whole; infinities stay out of differences
+    near = clamp(x, -_WHOLE, _WHOLE, writer)  # larger numbers are integers; avoids differences of infinities
     below = writer.emit(Floor(), near)
     rest, half = writer.emit(SubFusion(), near, below), number(0.5, x, writer)
     pairs = linear(writer.emit(Floor(), linear(below, 0.5, 0, writer)), 2, 0, writer)

@@ -1,4 +1,4 @@
-"""Recurrent layers step by step, in products and elementwise operators: for what LSTM and GRU do not say."""
+"""Unrolls recurrent layers into matmuls and element-wise operators, for layers that LSTM and GRU do not support."""
 
 from __future__ import annotations
 
@@ -22,18 +22,19 @@ from mslite.converter.passes.target.writer import Writer
 
 _MOST_STEPS = 64
 _EPSILON = 1e-8
-"""Of the normalization in TensorFlow Lite's LSTM."""
+"""Epsilon of the normalization in TensorFlow Lite's LSTM."""
 
 
 def unroll(layer: Layer, writer: Writer) -> list[Value]:
-    """y [time, directions, batch, state] and the last states. Raises Blocked where the number of steps is open or large."""
+    """Emits y [time, directions, batch, state] and the last states. Raises Blocked if the number of steps is unknown
+    or large."""
     assert layer.x.shape is not None
     steps = layer.x.shape[0]
     if steps < 1 or steps > _MOST_STEPS:
-        what = f"{steps} steps" if steps >= 0 else "a number of steps that is not known"
+        what = f"{steps} steps" if steps >= 0 else "an unknown number of steps"
         raise Blocked(
-            f"it has to be written step by step, which is done up to {_MOST_STEPS} steps, and it has {what}",
-            "Give its length with --inputShape" if steps < 0 else REMEDY,
+            f"it has to be unrolled, which is supported up to {_MOST_STEPS} steps; it has {what}",
+            "Fix the length with --inputShape" if steps < 0 else REMEDY,
         )
     hidden = _by_direction(layer.hidden or zero_state(layer, layer.state, "hidden", writer), writer)
     has_cell = isinstance(layer.op, LSTMSequence)
@@ -65,7 +66,7 @@ def _pieces(value: Value, axis: int, count: int, writer: Writer) -> list[Value]:
 
 
 def _joined(values: list[Value], axis: int, writer: Writer) -> Value:
-    """One tensor, made by a node of its own: two results of a layer may be the same."""
+    """Emits the concatenation by a separate node, because two outputs of a layer may be the same."""
     if len(values) > 1:
         return writer.emit(Concat(axis=axis), *values)
     return writer.emit(Reshape(), values[0], writer.ints(*_sizes(values[0])))
@@ -77,7 +78,8 @@ def _sizes(value: Value) -> list[int]:
 
 
 def _masks(layer: Layer, steps: int, writer: Writer) -> list[Value] | None:
-    """For each step 1 where a sequence goes on, else 0, [1, batch, 1]; None where all go on to the end."""
+    """Emits a mask [1, batch, 1] for each step, 1 within a sequence, else 0. Returns None if all sequences have the
+    full length."""
     if layer.lengths is None:
         return None
     if layer.lengths.data is not None:
@@ -110,7 +112,7 @@ class _Direction:
         of_x, of_state = np.split(self.layer.bias[self.direction], 2)
         self._bias = of_x + of_state
         self._reset = isinstance(self.layer.op, GRUSequence) and self.layer.op.linear_before_reset
-        if self._reset:  # the candidate's bias of the state goes through the reset gate
+        if self._reset:  # the recurrent bias of the candidate is multiplied by the reset gate
             self._bias = of_x + np.concatenate([of_state[: 2 * self._units], np.zeros(self._units, np.float32)])
         self._state_bias = of_state[2 * self._units :] if self._reset else None
         if self.layer.normalization is not None:
@@ -121,8 +123,8 @@ class _Direction:
         return self.writer.const(np.asarray(data, np.float32).reshape(1, 1, -1), name=name)
 
     def _product(self, a: Value, matrix: Numbers, name: str) -> Value:
-        """`a` times the transposed matrix; MindSpore Lite multiplies equal numbers of dimensions."""
-        if name not in self._matrices:  # one for all steps
+        """Emits `a` times the transposed matrix; MindSpore Lite needs equal ranks."""
+        if name not in self._matrices:  # shared by all steps
             self._matrices[name] = self.writer.const(matrix[np.newaxis], name=name)
         return self.writer.emit(MatMulFusion(transpose_b=True), a, self._matrices[name])
 
@@ -151,12 +153,12 @@ class _Direction:
         return self.writer.emit(Reshape(), y, self.writer.ints(steps, 1, -1, self.layer.state)), h, c
 
     def _kept(self, new: Value, old: Value, mask: Value) -> Value:
-        """The new state where the mask is 1, else the old one."""
+        """Emits the new state where the mask is 1, else the old one."""
         rest = self.sub(self.writer.const([[[1.0]]]), mask)
         return self.add(self.mul(new, mask), self.mul(old, rest))
 
     def _inputs(self, steps: int) -> list[Value]:
-        """What x adds to the gates in each step, with the biases."""
+        """Emits the contribution of x to the gates for each step, with the biases."""
         writer, w = self.writer, self.layer.w[self.direction]
         rows = writer.emit(Reshape(), self.layer.x, writer.ints(-1, w.shape[1]))
         bias = writer.const(self._bias, name="bias")
