@@ -42,7 +42,7 @@
 ##   compare-training   real networks trained beside PyTorch, and a picture of the losses
 ##   onnx-suite         the onnx package's own test cases, and the score by operator
 ## generate
-##   operators          docs/operators.md and docs/primitives.md, after operators, kernels or parsers have changed
+##   operators          docs/operators.md, operators_reference.md and primitives.md, after operators, kernels, backends or parsers have changed
 PYTHON := .venv/bin/python
 MAKEFLAGS += --no-builtin-rules
 BUILD := build
@@ -313,11 +313,11 @@ bench-arm64: setup $(BUILD)/python-ready bench-networks
 bench-micro: setup $(BUILD)/python-ready
 	PYTHONPATH=$(BUILD)/python:. $(PYTHON) -m tests.codegen.bench_micro --out $(BUILD)/bench_micro.json
 
-# ---- the reference of all operators --------------------------------------------------------------------------------------
+# ---- the pages of all operators --------------------------------------------------------------------------------------
 
 .PHONY: operators
 operators: $(BUILD)/python-ready
-	@PYTHONPATH=$(BUILD)/python $(PYTHON) -m mslite.converter.operator_facts docs/operators.md
+	@PYTHONPATH=$(BUILD)/python $(PYTHON) -m mslite.converter.operator_pages docs
 	@PYTHONPATH=$(BUILD)/python $(PYTHON) -m mslite.converter.primitive_facts docs/primitives.md
 
 # ---- the onnx package's own test cases -----------------------------------------------------------------------------------

@@ -1,5 +1,5 @@
-"""`python3 -m mslite.converter.primitive_facts OUT.md` writes `docs/primitives.md`: what becomes of each primitive of a `.mindir`
-file, from the tables of its front end."""
+"""`python3 -m mslite.converter.primitive_facts OUT.md` writes `docs/primitives.md`: which operators each primitive of a `.mindir`
+file becomes, from the tables of its parser."""
 
 from __future__ import annotations
 
@@ -8,30 +8,36 @@ from pathlib import Path
 
 import mslite.converter.parsers.mindir.parser  # noqa: F401  (registers the converters)
 from mslite.converter.mindir.ops import OPERATORS
-from mslite.converter.operator_facts import mindir_primitives
+from mslite.converter.operator_pages.matrix_page import links
+from mslite.converter.operator_pages.source_operators import mindspore_primitives
 from mslite.converter.parsers.mindir.refusals import REFUSED
 from mslite.converter.parsers.mindir.registry import registered_primitives
 
 _TITLE = """\
 # Primitives of MindSpore
 
-Written by `make operators` from the tables in `converter/parsers/mindir`; do not edit.
+This page lists the primitives that MindSpore 2.10 or an older version writes into a `.mindir` file. `make operators` writes it from
+the tables in `converter/parsers/mindir`.
 
-What becomes of each primitive that MindSpore 2.10 or an older version writes into a `.mindir` file: {converted} are converted, to
-[operators](operators.md) or to what is known when converting; {refused} are refused by name, with the reason and with what a network can
-do instead. A primitive that stands in neither table is refused as not known, gradients and optimizers as what they are.
-Which sizes have to be fixed, and which values of an attribute are computed, a refusal says of the node. What draws random
-numbers has no promise: the numbers are others in each run.
+- [Converted](#converted): {converted} primitives. Each becomes one or several of mslite's operators. [operators.md](operators.md) shows
+  which backends compute them.
+- [Unsupported](#unsupported): {refused} primitives, with the reason and what a network can use instead.
+
+Other primitives are unsupported too. The error message names the primitive; for gradients, optimizers and communication between
+devices it also says why. A converted primitive can still be unsupported in a model because of a dynamic dimension or the value of an
+attribute. The error message then names the node and the reason.
+
+Primitives that draw random numbers give other numbers than MindSpore, and others in each run.
 """
 
 
 def converted() -> dict[str, list[str]]:
-    """Primitive -> operators that it becomes; those of MindSpore Lite's schema and ours are read by their own names, too."""
+    """Primitive -> operators that it becomes. Operators of mslite are read by their own names, too."""
     own = {name for name, cls in OPERATORS.items() if not cls.declaration.training and not name.endswith("Fusion")}
     own -= set(REFUSED)
-    reached = mindir_primitives()
+    becomes = mindspore_primitives()
     return {
-        name: sorted(reached.get(name, {name}))
+        name: sorted(becomes.get(name, {name}))
         for name in sorted({*registered_primitives(), *own}, key=lambda name: (name.lower(), name))
     }
 
@@ -51,14 +57,15 @@ def emit() -> str:
         _TITLE.format(converted=len(rows), refused=len(REFUSED)),
         "## Converted",
         "",
-        "| primitive | becomes |",
+        "| primitive | operators of mslite |",
         "|---|---|",
     ]
-    lines += [f"| {name} | {', '.join(names) or '-'} |" for name, names in rows.items()]
-    lines += ["", "`-`: the operand itself, a constant, or what only holds the graph together.", ""]
-    lines += ["## Refused", "", "| primitives | because | instead |", "|---|---|---|"]
+    lines += [f"| {name} | {', '.join(f'[{each}]' for each in names) or '-'} |" for name, names in rows.items()]
+    lines += ["", "`-`: the primitive becomes its input or a constant, or it only orders other nodes.", ""]
+    lines += ["## Unsupported", "", "| primitives | reason | instead |", "|---|---|---|"]
     lines += [f"| {', '.join(names)} | {reason} | {remedy} |" for (reason, remedy), names in others.items()]
-    return "\n".join(lines) + "\n"
+    used = sorted({name for names in rows.values() for name in names})
+    return "\n".join([*lines, "", links(used)]) + "\n"
 
 
 def main(arguments: list[str]) -> int:

@@ -3,6 +3,7 @@
 The inverse of `parsers/tflite`, for those who read nothing else: `registry.py` has the operators, one module per family.
 """
 
+from mslite.converter.tflite_writer.registry import WRITERS
 from mslite.converter.tflite_writer.write import File, refusal, write_tflite
 
-__all__ = ["File", "refusal", "write_tflite"]
+__all__ = ["WRITERS", "File", "refusal", "write_tflite"]

@@ -1,1 +1,1 @@
-"""Turns the operator declarations into the schema, C headers, C++ unpacker and documentation. Standard library only."""
+"""Turns the operator declarations into the schema, C headers and C++ unpacker. Standard library only."""

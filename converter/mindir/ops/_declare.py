@@ -8,7 +8,7 @@
         kernel_size: Longs = longs(1)
 
 The class *is* the Python parameter object (a frozen dataclass); its `declaration` feeds the generators of
-the schema, the C parameter structs, the unpackers, the name tables and the documentation.
+the schema, the C parameter structs, the unpackers, the name tables and the operator pages.
 
 `inputs` and `outputs` name the operands in wire order: `[name]` is optional (optional operands are trailing),
 `name*` is repeated. Only the standard library is imported.
