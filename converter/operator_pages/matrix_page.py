@@ -52,11 +52,11 @@ conversion |
 
 Other cells:
 
-- `-`: the backend does not compute the operator, and the CPU does. In the column int8, the node stays in float32. In the column of
-  training, the operator has no gradient, or needs none.
+- `-`: unsupported. Nodes that OpenCL, OpenVINO, NNAPI, NNRT, Core ML or Ethos-U do not compute run on the CPU. In the column int8,
+  the node stays in float32. In the column training, the operator has no gradient, or needs none.
 - `other`: the operator has no float inputs. The reference lists its data types.
-- `weights`, in the column of training: the operator has a gradient, and its weights are trained by default.
-- `step`, in the column of training: the operator is a part of training steps, such as a loss, a gradient or an optimizer.
+- `weights`, in the column training: the operator has a gradient, and its weights are trained by default.
+- `step`, in the column training: the operator is a part of training steps, such as a loss, a gradient or an optimizer.
 
 Notes:
 
